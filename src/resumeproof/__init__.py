@@ -1,0 +1,30 @@
+"""Kill a workflow wherever a crash can hurt it, resume it, and show whether that was safe.
+
+Public names are handed on lazily (PEP 562), because every process that is started to be killed
+pays for what this package imports.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from resumeproof.errors import ResumeproofError
+
+__version__ = "0.1.0"
+
+__all__ = ["ResumeproofError", "__version__"]
+
+_HOMES = {"ResumeproofError": "resumeproof.errors"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import the module that is a public name's home, and return what it calls by that name."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,1 @@
+"""Make processes die where a plan says so, and describe how they died."""

@@ -1,0 +1,1 @@
+"""What is true by definition: pure facts and decisions, without files, clocks or randomness."""

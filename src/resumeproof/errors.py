@@ -1,0 +1,383 @@
+"""Every exception that this package raises, and the exit status each one ends a command with.
+
+An error is a fact sheet: its fields are its facts, its one-line message is made from them, and it
+survives pickling, since it may be raised in one process and reported by another. A violated
+guarantee is never an exception; it is a `resumeproof.domain.verdict.Finding`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from enum import IntEnum
+from typing import Any, ClassVar
+
+
+class Exit(IntEnum):
+    """Exit statuses of the command line. Source: docs/cli.md, "Exit status"."""
+
+    DONE = 0
+    FINDINGS = 1
+    USAGE = 2
+    REFUSED = 3
+    IN_DOUBT = 4
+    NOT_FOUND = 5
+    BUSY = 6
+    DAMAGED = 7
+    CRASHED = 86
+    INTERRUPTED = 130
+
+
+class ResumeproofError(Exception):
+    """Base of all errors of this package; leaves are dataclasses whose fields are facts.
+
+    `code` is the stable name for programs, `exit` the command's exit status and `template` the
+    message for people, filled in from the facts.
+    """
+
+    code: ClassVar[str] = "resumeproof_error"
+    exit: ClassVar[Exit] = Exit.USAGE
+    template: ClassVar[str] = ""
+
+    def __init_subclass__(cls) -> None:
+        cls.code = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower()
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The facts by name, in declaration order."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        return self.template.format(**self.facts)
+
+    def __reduce__(self) -> tuple[type[ResumeproofError], tuple[Any, ...]]:
+        return type(self), tuple(self.facts.values())
+
+
+# -- input -----------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class ActionRefused(ResumeproofError):
+    """An action's JSON text that is not accepted. `place` says where in the text or document."""
+
+    exit = Exit.USAGE
+    template = "action refused: {reason} ({place})"
+    reason: str
+    place: str
+
+
+@dataclass(eq=False)
+class UsageRefused(ResumeproofError):
+    """A combination of options, or a path, that makes no sense."""
+
+    exit = Exit.USAGE
+    template = "{reason}"
+    reason: str
+
+
+@dataclass(eq=False)
+class PlanRefused(ResumeproofError):
+    """The text of a crash plan that cannot be read."""
+
+    exit = Exit.USAGE
+    template = "crash plan {text!r} refused: {reason}"
+    text: str
+    reason: str
+
+
+@dataclass(eq=False)
+class OutputNotEmpty(ResumeproofError):
+    """Evidence is never overwritten: an output directory must be new or empty."""
+
+    exit = Exit.USAGE
+    template = "output directory {path} is not empty; evidence is never overwritten"
+    path: str
+
+
+@dataclass(eq=False)
+class SameStore(ResumeproofError):
+    """Journal and ledger are one file, by whatever path or link."""
+
+    exit = Exit.USAGE
+    template = "journal {journal} and ledger {ledger} are the same file; they must share nothing"
+    journal: str
+    ledger: str
+
+
+@dataclass(eq=False)
+class HardLinked(ResumeproofError):
+    """A store with two names would have two locks."""
+
+    exit = Exit.USAGE
+    template = "{path} has {links} hard links; a store with two names would have two locks"
+    path: str
+    links: int
+
+
+# -- refused by the state machine ------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class InvalidTransition(ResumeproofError):
+    """The state machine has no such transition. Source: `domain.status.TRANSITIONS`."""
+
+    exit = Exit.REFUSED
+    template = "workflow {workflow_id} is {status}: {event} is not possible"
+    workflow_id: str
+    status: str
+    event: str
+
+
+@dataclass(eq=False)
+class Conflict(ResumeproofError):
+    """Somebody else changed the workflow between the reading and the writing."""
+
+    exit = Exit.REFUSED
+    template = (
+        "workflow {workflow_id} was changed by somebody else "
+        "(revision {expected} expected, {found} found)"
+    )
+    workflow_id: str
+    expected: int
+    found: int
+
+
+@dataclass(eq=False)
+class ApprovalRequired(ResumeproofError):
+    exit = Exit.REFUSED
+    template = "workflow {workflow_id} has no live approval of action {digest}"
+    workflow_id: str
+    digest: str
+
+
+@dataclass(eq=False)
+class ApprovalMismatch(ResumeproofError):
+    """The bytes that would be sent are not the bytes that were approved."""
+
+    exit = Exit.REFUSED
+    template = (
+        "workflow {workflow_id}: approved action {approved}, found {found}; nothing was called"
+    )
+    workflow_id: str
+    approved: str
+    found: str
+
+
+@dataclass(eq=False)
+class WrongLedger(ResumeproofError):
+    """The ledger is part of the workflow's identity: another one proves nothing."""
+
+    exit = Exit.REFUSED
+    template = "workflow {workflow_id} belongs to ledger {expected}, and this is ledger {found}"
+    workflow_id: str
+    expected: str
+    found: str
+
+
+@dataclass(eq=False)
+class ProgramChanged(ResumeproofError):
+    exit = Exit.REFUSED
+    template = "workflow {workflow_id} was created by program {expected}, and this is {found}"
+    workflow_id: str
+    expected: str
+    found: str
+
+
+@dataclass(eq=False)
+class WorkflowEnded(ResumeproofError):
+    """The workflow ended in a way that leaves nothing to resume or to return."""
+
+    exit = Exit.REFUSED
+    template = "workflow {workflow_id} ended as {status}"
+    workflow_id: str
+    status: str
+
+
+@dataclass(eq=False)
+class AttemptSuperseded(ResumeproofError):
+    """This driver is the old one: a newer attempt took over, and nothing of ours may be written."""
+
+    exit = Exit.REFUSED
+    template = "workflow {workflow_id}: attempt {attempt} was superseded by a newer driver"
+    workflow_id: str
+    attempt: int
+
+
+@dataclass(eq=False)
+class WorkflowExists(ResumeproofError):
+    exit = Exit.REFUSED
+    template = "workflow {workflow_id} exists already"
+    workflow_id: str
+
+
+# -- in doubt --------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class ReconciliationRequired(ResumeproofError):
+    exit = Exit.IN_DOUBT
+    template = (
+        "workflow {workflow_id} is unknown ({reason}): an operator must reconcile it; "
+        "it was not resumed"
+    )
+    workflow_id: str
+    reason: str
+
+
+# -- not there -------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class WorkflowNotFound(ResumeproofError):
+    exit = Exit.NOT_FOUND
+    template = "no workflow {workflow_id} in {path}"
+    workflow_id: str
+    path: str
+
+
+@dataclass(eq=False)
+class StoreNotFound(ResumeproofError):
+    """`kind` is "journal", "ledger" or "receipt file"."""
+
+    exit = Exit.NOT_FOUND
+    template = "no {kind} at {path}"
+    kind: str
+    path: str
+
+
+# -- busy, or not yet ------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class JournalBusy(ResumeproofError):
+    """Another driver holds the lock. `owner` is for people to read and is never believed."""
+
+    exit = Exit.BUSY
+    template = "journal {path} is held by another driver ({owner}); waited {waited_seconds:g} s"
+    path: str
+    owner: str
+    waited_seconds: float
+
+
+@dataclass(eq=False)
+class NotYet(ResumeproofError):
+    """A wait is not over. `until` is RFC 3339, UTC."""
+
+    exit = Exit.BUSY
+    template = "workflow {workflow_id}: not before {until} ({reason})"
+    workflow_id: str
+    until: str
+    reason: str
+
+
+# -- damaged, or out of reach ----------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class StoreRefused(ResumeproofError):
+    """A file that is not ours, or not whole; it is left byte for byte as it was."""
+
+    exit = Exit.DAMAGED
+    template = "{kind} {path} refused: {reason}"
+    kind: str
+    path: str
+    reason: str
+
+
+@dataclass(eq=False)
+class StoreUnavailable(ResumeproofError):
+    """A full disk, a read-only file system, an I/O error, or a database that stayed locked."""
+
+    exit = Exit.DAMAGED
+    template = "{kind} {path} is not available: {cause}"
+    kind: str
+    path: str
+    cause: str
+
+
+@dataclass(eq=False)
+class JournalDamaged(ResumeproofError):
+    exit = Exit.DAMAGED
+    template = "workflow {workflow_id} is damaged in the journal: {damage}"
+    workflow_id: str
+    damage: str
+
+
+@dataclass(eq=False)
+class ReceiptDamaged(ResumeproofError):
+    exit = Exit.DAMAGED
+    template = "workflow {workflow_id}: its acknowledged receipt does not verify: {damage}"
+    workflow_id: str
+    damage: str
+
+
+@dataclass(eq=False)
+class ToolUnreachable(ResumeproofError):
+    """The tool gave no answer; what it did stays in doubt."""
+
+    exit = Exit.DAMAGED
+    template = (
+        "workflow {workflow_id}: the tool cannot be reached: {cause}; the effect stays in doubt"
+    )
+    workflow_id: str
+    cause: str
+
+
+@dataclass(eq=False)
+class EvidenceBroken(ResumeproofError):
+    """`verify` names the first thing that does not hold."""
+
+    exit = Exit.DAMAGED
+    template = "{path}: {what} does not hold: {detail}"
+    path: str
+    what: str
+    detail: str
+
+
+# -- what a tool answers instead of a receipt ------------------------------------------------
+
+
+@dataclass(eq=False)
+class KeyConflict(ResumeproofError):
+    """The idempotency key was used before with other arguments (HTTP would say 422)."""
+
+    exit = Exit.REFUSED
+    template = "key {key!r} was used with other arguments ({first}, now {now})"
+    key: str
+    first: str
+    now: str
+
+
+@dataclass(eq=False)
+class Fenced(ResumeproofError):
+    """A newer attempt has asked: calls of this older attempt are refused from then on."""
+
+    exit = Exit.REFUSED
+    template = "attempt {attempt} of workflow {workflow_id} is fenced off by attempt {fence}"
+    workflow_id: str
+    attempt: int
+    fence: int
+
+
+@dataclass(eq=False)
+class AttemptRepeated(ResumeproofError):
+    """The tool has seen this attempt: the journal was rolled back behind its own effect."""
+
+    exit = Exit.DAMAGED
+    template = (
+        "workflow {workflow_id}, step {step}, attempt {attempt} reached the tool before: "
+        "the journal was rolled back"
+    )
+    workflow_id: str
+    step: str
+    attempt: int
+
+
+@dataclass(eq=False)
+class FailedBeforeEffect(ResumeproofError):
+    """The tool failed, and says that nothing happened."""
+
+    exit = Exit.REFUSED
+    template = "the tool failed before the effect: {reason}"
+    reason: str

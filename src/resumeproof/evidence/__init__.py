@@ -1,0 +1,1 @@
+"""Read both stores and write down what can be re-checked; never change them."""

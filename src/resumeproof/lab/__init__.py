@@ -1,0 +1,1 @@
+"""The demo: one crash boundary, two workflows, and the process that dies."""

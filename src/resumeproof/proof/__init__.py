@@ -1,0 +1,1 @@
+"""Carry out scenarios in processes that really die, and judge what is left."""

@@ -1,0 +1,1 @@
+"""Carry decisions out: the lock, the clock, and one transition after another."""

@@ -1,0 +1,1 @@
+"""Durable facts, and nothing about why they are kept."""
