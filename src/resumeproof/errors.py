@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, fields
 from enum import IntEnum
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 
@@ -26,6 +27,24 @@ class Exit(IntEnum):
     DAMAGED = 7
     CRASHED = 86
     INTERRUPTED = 130
+
+
+EXIT_MEANING = MappingProxyType(
+    {
+        Exit.DONE: "done",
+        Exit.FINDINGS: "findings: a guarantee was violated",
+        Exit.USAGE: "usage, or an input file that is refused",
+        Exit.REFUSED: (
+            "refused by the state machine (approval, transition, conflict, changed program)"
+        ),
+        Exit.IN_DOUBT: "in doubt: reconciliation required",
+        Exit.NOT_FOUND: "no such workflow, journal or ledger",
+        Exit.BUSY: "another driver holds the journal, or not yet (`retry_at`, a wait)",
+        Exit.DAMAGED: "a store or a receipt is damaged, or cannot be reached",
+        Exit.CRASHED: "an injected crash",
+        Exit.INTERRUPTED: "interrupted",
+    }
+)
 
 
 class ResumeproofError(Exception):
@@ -294,6 +313,29 @@ class StoreUnavailable(ResumeproofError):
     kind: str
     path: str
     cause: str
+
+
+@dataclass(eq=False)
+class ConstraintViolated(ResumeproofError):
+    """A row that the store's own rules refuse: a key that exists, a CHECK, an append-only trigger."""
+
+    exit = Exit.DAMAGED
+    template = "{kind} {path} refuses the row: {rule}"
+    kind: str
+    path: str
+    rule: str
+
+
+@dataclass(eq=False)
+class ForkedHandle(ResumeproofError):
+    """A store's handle that crossed a fork. Source: sqlite.org/howtocorrupt.html, section 2.6."""
+
+    exit = Exit.DAMAGED
+    template = "{kind} {path} was opened in process {opened_pid} and cannot be used in its fork {pid}"
+    kind: str
+    path: str
+    opened_pid: int
+    pid: int
 
 
 @dataclass(eq=False)

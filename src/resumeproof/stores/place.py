@@ -1,0 +1,145 @@
+"""Where a store lies: its one true path, its links, and raw reading that drops no lock."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from resumeproof.errors import (
+    ForkedHandle,
+    HardLinked,
+    SameStore,
+    StoreNotFound,
+    StoreRefused,
+)
+
+Inode = tuple[int, int]
+
+
+def resolved(path: str | os.PathLike[str]) -> Path:
+    """Return the absolute path without symbolic links, so that an alias is the same lock."""
+    return Path(os.path.realpath(path))
+
+
+def stat_store(path: Path, kind_name: str) -> os.stat_result:
+    """Return the status of a regular file.
+
+    Raises StoreNotFound where nothing is, StoreRefused for whatever is no readable regular file.
+    """
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise StoreNotFound(kind_name, str(path)) from error
+    except OSError as error:
+        raise StoreRefused(kind_name, str(path), _reason(error)) from error
+    if stat.S_ISDIR(status.st_mode):
+        raise StoreRefused(kind_name, str(path), "it is a directory")
+    if not stat.S_ISREG(status.st_mode):
+        raise StoreRefused(kind_name, str(path), "it is not a regular file")
+    return status
+
+
+def _reason(error: OSError) -> str:
+    if error.errno == errno.ELOOP:
+        return "its symbolic links lead in a circle"
+    return (error.strerror or str(error)).lower()
+
+
+def refuse_same_file(journal: str | os.PathLike[str], ledger: str | os.PathLike[str]) -> None:
+    """Raise SameStore if both paths are one file, by symbolic link, hard link or spelling.
+
+    Neither needs to exist. Case-insensitive file systems are seen through as far as
+    `os.path.samefile` does.
+    """
+    first, second = resolved(journal), resolved(ledger)
+    same = first == second
+    if not same and first.exists() and second.exists():
+        same = first.samefile(second)
+    if same:
+        raise SameStore(str(journal), str(ledger))
+
+
+def refuse_hard_links(path: str | os.PathLike[str]) -> None:
+    """Raise HardLinked if the file exists and has more than one name."""
+    place = resolved(path)
+    if place.exists() and (links := place.stat().st_nlink) > 1:
+        raise HardLinked(str(place), links)
+
+
+# -- raw reading -----------------------------------------------------------------------------
+#
+# POSIX drops *all* fcntl locks of a process on a file as soon as the process closes *any*
+# descriptor of that file. So a descriptor of a store that this process has open through SQLite is
+# kept until the last handle is closed. Source: sqlite.org/howtocorrupt.html, section 2.2.
+
+
+@dataclass
+class _Held:
+    pid: int
+    handles: int = 0
+    parked: list[int] = field(default_factory=list)
+
+
+_held: dict[Inode, _Held] = {}
+_held_lock = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_held_lock.acquire,
+        after_in_parent=_held_lock.release,
+        after_in_child=_held_lock.release,
+    )
+
+
+def inode_of(status: os.stat_result) -> Inode:
+    return status.st_dev, status.st_ino
+
+
+def hold(inode: Inode, kind_name: str, path: Path) -> None:
+    """Count a SQLite handle of this process. Call it before connecting.
+
+    Raises ForkedHandle if a handle of the same file was inherited through a fork: SQLite would
+    believe that it shares the parent's locks, which no child does.
+    """
+    with _held_lock:
+        held = _held.setdefault(inode, _Held(os.getpid()))
+        if held.pid != os.getpid():
+            raise ForkedHandle(kind_name, str(path), held.pid, os.getpid())
+        held.handles += 1
+
+
+def release(inode: Inode) -> None:
+    """Uncount a handle of this process, after SQLite closed it."""
+    with _held_lock:
+        held = _held[inode]
+        held.handles -= 1
+        if held.handles == 0:
+            del _held[inode]
+            for descriptor in held.parked:
+                os.close(descriptor)
+
+
+def is_held(inode: Inode) -> bool:
+    """Whether this process has the file open through SQLite."""
+    with _held_lock:
+        return inode in _held
+
+
+@contextmanager
+def raw(path: Path) -> Iterator[int]:
+    """Yield a read-only descriptor whose closing drops none of this process's locks."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        yield descriptor
+    finally:
+        with _held_lock:
+            held = _held.get(inode_of(os.fstat(descriptor)))
+            if held is None:
+                os.close(descriptor)
+            else:
+                held.parked.append(descriptor)

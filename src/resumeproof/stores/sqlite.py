@@ -1,0 +1,252 @@
+"""The only place that connects to SQLite: pragmas, transactions, and errors with facts.
+
+`open_writer` and `open_reader` are in `resumeproof.stores.opening`, `create` in
+`resumeproof.stores.birth`.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from resumeproof.errors import (
+    ConstraintViolated,
+    ForkedHandle,
+    ResumeproofError,
+    StoreRefused,
+    StoreUnavailable,
+)
+from resumeproof.stores.kind import StoreKind
+
+OLDEST_SQLITE = (3, 38, 0)
+BUSY_TIMEOUT_SECONDS = 10.0
+SYNCHRONOUS = ("off", "normal", "full", "extra")
+
+# Primary result codes by what they say. Source: sqlite.org/rescode.html.
+_CONSTRAINT = 19
+_OUT_OF_REACH = frozenset({3, 5, 6, 7, 8, 9, 10, 13, 14, 15, 22, 23})
+
+Parameters = Sequence[Any] | dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Durability:
+    """The journal mode and synchronous setting that were in force, as SQLite named them."""
+
+    journal_mode: str
+    synchronous: str
+
+
+def connect(
+    path: Path, mode: Literal["ro", "rw"], busy_timeout_seconds: float = BUSY_TIMEOUT_SECONDS
+) -> sqlite3.Connection:
+    """Connect to an existing file, in autocommit, with every rule of a store switched on.
+
+    Raises sqlite3.Error; StoreUnavailable if the SQLite library is too old for STRICT tables.
+    """
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        oldest = ".".join(map(str, OLDEST_SQLITE))
+        cause = f"SQLite {sqlite3.sqlite_version} is older than {oldest}"
+        raise StoreUnavailable("store", str(path), cause)
+    connection = sqlite3.connect(
+        f"{path.as_uri()}?mode={mode}",
+        uri=True,
+        isolation_level=None,
+        timeout=busy_timeout_seconds,
+    )
+    try:
+        connection.row_factory = sqlite3.Row
+        for pragma in ("foreign_keys=ON", "trusted_schema=OFF", "recursive_triggers=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def durability_of(connection: sqlite3.Connection) -> Durability:
+    """Ask SQLite which journal mode and synchronous setting are in force."""
+    journal_mode = connection.execute("PRAGMA journal_mode").fetchone()[0]
+    synchronous = connection.execute("PRAGMA synchronous").fetchone()[0]
+    return Durability(str(journal_mode), SYNCHRONOUS[synchronous])
+
+
+class ErrorsNamed:
+    """A context in which SQLite's errors become ours, and a handle cannot cross a fork.
+
+    Raises StoreRefused for damage, StoreUnavailable for a store out of reach, ConstraintViolated
+    for a refused row, ForkedHandle in another process than the one that made the context.
+    A sqlite3.ProgrammingError is a bug and stays what it is.
+    """
+
+    __slots__ = ("kind_name", "path", "pid")
+
+    def __init__(self, kind_name: str, path: Path) -> None:
+        self.kind_name = kind_name
+        self.path = str(path)
+        self.pid = os.getpid()
+
+    def __enter__(self) -> None:
+        if os.getpid() != self.pid:
+            raise ForkedHandle(self.kind_name, self.path, self.pid, os.getpid())
+
+    def __exit__(
+        self,
+        error_type: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if error is not None and (ours := self._ours(error)) is not None:
+            raise ours from error
+
+    def _ours(self, error: BaseException) -> ResumeproofError | None:
+        if isinstance(error, UnicodeDecodeError):
+            return StoreRefused(self.kind_name, self.path, "its text is not UTF-8")
+        if isinstance(error, sqlite3.ProgrammingError) or not isinstance(error, sqlite3.Error):
+            return None
+        # Errors of the Python module itself, such as text that is not UTF-8, bear no code.
+        code = getattr(error, "sqlite_errorcode", 1) & 0xFF
+        if code == _CONSTRAINT:
+            return ConstraintViolated(self.kind_name, self.path, str(error))
+        if code in _OUT_OF_REACH:
+            return StoreUnavailable(self.kind_name, self.path, str(error))
+        return StoreRefused(self.kind_name, self.path, str(error))
+
+
+class Database:
+    """One open store. Its methods raise what `ErrorsNamed` says, and never a sqlite3.Error.
+
+    A handle belongs to the process and the thread that opened it.
+    """
+
+    __slots__ = ("_close", "_connection", "_named", "durability", "kind", "path", "writable")
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        path: Path,
+        kind: StoreKind,
+        *,
+        writable: bool,
+        close: Callable[[sqlite3.Connection], None],
+    ) -> None:
+        self.path = path
+        self.kind = kind
+        self.writable = writable
+        self._connection: sqlite3.Connection | None = connection
+        self._close = close
+        self._named = ErrorsNamed(kind.name, path)
+        self.durability = durability_of(connection)
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        if self._connection is None:
+            raise ValueError(f"{self.kind.name} {self.path} is closed")
+        return self._connection
+
+    def execute(self, sql: str, parameters: Parameters = ()) -> int:
+        """Run one statement and return the number of rows it changed."""
+        with self._named:
+            return self.connection.execute(sql, parameters).rowcount
+
+    def execute_many(self, sql: str, parameters: Iterable[Parameters]) -> int:
+        """Run one statement for each of `parameters` and return the number of rows changed."""
+        with self._named:
+            return self.connection.executemany(sql, parameters).rowcount
+
+    def row(self, sql: str, parameters: Parameters = ()) -> sqlite3.Row | None:
+        """Run one statement and return its first row, or None. Also for RETURNING."""
+        with self._named:
+            # fetchall, since a statement that was not run to its end keeps its read lock.
+            rows: list[sqlite3.Row] = self.connection.execute(sql, parameters).fetchall()
+        return rows[0] if rows else None
+
+    def rows(self, sql: str, parameters: Parameters = ()) -> list[sqlite3.Row]:
+        """Run one statement and return all its rows."""
+        with self._named:
+            return self.connection.execute(sql, parameters).fetchall()
+
+    def each(self, sql: str, parameters: Parameters = ()) -> Iterator[sqlite3.Row]:
+        """Yield the rows of one query, in constant memory; read it to its end, or close it."""
+        with self._named:
+            cursor = self.connection.execute(sql, parameters)
+            try:
+                yield from cursor
+            finally:
+                cursor.close()
+
+    def transaction(self) -> Transaction:
+        """`with database.transaction():` is BEGIN IMMEDIATE ... COMMIT, or ROLLBACK on an error.
+
+        The commit is durable when the `with` statement ends. Transactions do not nest.
+        """
+        return Transaction(self, self._named, "BEGIN IMMEDIATE")
+
+    def snapshot(self) -> Transaction:
+        """`with database.snapshot():` makes all reads inside see one moment. It writes nothing."""
+        return Transaction(self, self._named, "BEGIN DEFERRED")
+
+    def close(self) -> None:
+        """Close the handle; the last one to close a store leaves it as one file.
+
+        A transaction under way is rolled back. In a fork of the opener nothing is touched.
+        """
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            if os.getpid() == self._named.pid:
+                self._close(connection)
+            else:
+                _abandoned.append(connection)
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+_abandoned: list[sqlite3.Connection] = []
+
+
+class Transaction:
+    """See `Database.transaction` and `Database.snapshot`."""
+
+    __slots__ = ("_begin", "_connection", "_database", "_named")
+
+    def __init__(self, database: Database, named: ErrorsNamed, begin: str) -> None:
+        self._database = database
+        self._begin = begin
+        self._named = named
+
+    def __enter__(self) -> Database:
+        with self._named:
+            self._connection = self._database.connection
+            self._connection.execute(self._begin)
+        return self._database
+
+    def __exit__(
+        self,
+        error_type: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if error_type is None:
+            try:
+                with self._named:
+                    self._connection.execute("COMMIT")
+            except BaseException:
+                self._roll_back()
+                raise
+        elif os.getpid() == self._named.pid:
+            self._roll_back()
+
+    def _roll_back(self) -> None:
+        # SQLite rolls back by itself on some errors (a full disk): then there is nothing to undo.
+        if self._connection.in_transaction:
+            with self._named:
+                self._connection.execute("ROLLBACK")
