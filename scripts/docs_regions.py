@@ -1,0 +1,191 @@
+"""Refresh the generated regions of README.md and docs/, so that no table is written twice.
+
+A region stands between `<!-- generated: NAME -->` and `<!-- /generated -->`, and NAME is a key of
+`GENERATORS`. Without an option the regions are rewritten; `--check` writes nothing, names each
+stale region and exits 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+
+import click
+
+from resumeproof import cli
+from resumeproof import errors as error_module
+from resumeproof.domain.status import ENDED, MEANING, TRANSITIONS, Status
+from resumeproof.errors import EXIT_MEANING, ResumeproofError
+
+ROOT = Path(__file__).resolve().parent.parent
+
+OPENING, CLOSING = "<!-- generated: ", "<!-- /generated -->"
+REGION = re.compile(
+    rf"(?P<head>{OPENING}(?P<name>[a-z-]+) -->\n)(?P<body>.*?)(?P<tail>{CLOSING})", re.DOTALL
+)
+
+Generators = Mapping[str, Callable[[], str]]
+
+
+class RegionRefused(Exception):
+    """A region that is not closed, or that no generator makes."""
+
+
+# -- what is generated -----------------------------------------------------------------------
+
+
+def table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """A Markdown table; a `|` within a cell is escaped."""
+    heads = list(heads)
+    cells = [heads, ["---"] * len(heads), *rows]
+    return "".join(
+        "| " + " | ".join(str(cell).replace("|", r"\|") for cell in row) + " |\n" for row in cells
+    )
+
+
+def code(text: str) -> str:
+    return f"`{text}`"
+
+
+def errors() -> list[type[ResumeproofError]]:
+    """Every leaf, by exit status, in the order of their declaration."""
+    leaves = (error for error in vars(error_module).values() if isinstance(error, type))
+    return sorted(
+        (leaf for leaf in leaves if ResumeproofError in leaf.__bases__), key=lambda leaf: leaf.exit
+    )
+
+
+def exit_status_table() -> str:
+    return table(
+        ["exit", "meaning"], ((int(status), meaning) for status, meaning in EXIT_MEANING.items())
+    )
+
+
+def errors_table() -> str:
+    return table(
+        ["code", "exit", "facts", "message"],
+        (
+            (
+                code(error.code),
+                int(error.exit),
+                ", ".join(code(field.name) for field in fields(error)),  # type: ignore[arg-type]
+                error.template,
+            )
+            for error in errors()
+        ),
+    )
+
+
+def statuses_table() -> str:
+    return table(
+        ["status", "meaning", "ends?"],
+        ((code(status), MEANING[status], "yes" if status in ENDED else "") for status in Status),
+    )
+
+
+def transitions_table() -> str:
+    return table(
+        ["from", "event", "to"],
+        (
+            (code(status) if status else "(nothing)", code(event), code(after))
+            for (status, event), after in TRANSITIONS.items()
+        ),
+    )
+
+
+def command_pages(command: click.Command, context: click.Context) -> Iterator[tuple[str, str]]:
+    """Each command path that is not hidden, with its help page at 80 columns."""
+    yield context.command_path, command.get_help(context)
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            assert child is not None, f"{name} is listed by {context.command_path} and not there"
+            if not child.hidden:
+                yield from command_pages(child, page_context(child, name, context))
+
+
+def page_context(
+    command: click.Command, name: str, parent: click.Context | None = None
+) -> click.Context:
+    return click.Context(command, parent, name, terminal_width=80, max_content_width=80)
+
+
+def help_pages() -> dict[str, str]:
+    """The help page of every command of the command line, by its path."""
+    return dict(command_pages(cli.main, page_context(cli.main, "resumeproof")))
+
+
+def help_pages_text() -> str:
+    return "\n".join(f"### {path}\n\n```text\n{page}\n```\n" for path, page in help_pages().items())
+
+
+GENERATORS: Generators = {
+    "errors": errors_table,
+    "exit-status": exit_status_table,
+    "help-pages": help_pages_text,
+    "statuses": statuses_table,
+    "transitions": transitions_table,
+}
+
+
+# -- where it stands -------------------------------------------------------------------------
+
+
+def refreshed(text: str, generators: Generators) -> tuple[str, list[str]]:
+    """The text with every region made anew, and the names of those that were stale.
+
+    Raises `RegionRefused` for a region that is not closed or that no generator makes.
+    """
+    stale = []
+
+    def fill(region: re.Match[str]) -> str:
+        name, body = region["name"], region["body"]
+        if OPENING in body:
+            raise RegionRefused(f"region {name!r} is not closed")
+        if name not in generators:
+            raise RegionRefused(f"no generator makes region {name!r}")
+        made = generators[name]()
+        if body != made:
+            stale.append(name)
+        return region["head"] + made + region["tail"]
+
+    new, count = REGION.subn(fill, text)
+    if not count == text.count(OPENING) == text.count(CLOSING):
+        raise RegionRefused("a region is not opened, named or closed")
+    return new, stale
+
+
+def documents(root: Path) -> list[Path]:
+    return [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+
+
+def main(arguments: list[str], *, root: Path = ROOT) -> int:
+    """Refresh or check every document, and return the exit status."""
+    parser = argparse.ArgumentParser(prog="regenerate-docs", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing, name what is stale")
+    check = parser.parse_args(arguments).check
+    exit_status = 0
+    for path in documents(root):
+        name = path.relative_to(root)
+        old = path.read_text(encoding="utf-8")
+        try:
+            new, stale = refreshed(old, GENERATORS)
+        except RegionRefused as refused:
+            print(f"{name}: {refused}", file=sys.stderr)
+            exit_status = 1
+            continue
+        for region in stale:
+            print(f"{name}: region {region!r} is stale" if check else f"{name}: {region}")
+        if check:
+            exit_status = exit_status or int(bool(stale))
+        elif stale:
+            path.write_text(new, encoding="utf-8")
+    return exit_status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

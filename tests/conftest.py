@@ -1,0 +1,46 @@
+"""What holds for every test: nothing is left behind, and generated examples are reproducible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from hypothesis import settings
+
+CRASH_TESTS = Path(__file__).parent / "crash"
+
+settings.register_profile(
+    "gate", max_examples=200, deadline=None, derandomize=True, print_blob=True
+)
+settings.register_profile(
+    "campaign", max_examples=2_000, deadline=None, derandomize=False, print_blob=True
+)
+# `--hypothesis-profile` comes later, and wins.
+settings.load_profile("gate")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(CRASH_TESTS):
+            item.add_marker(pytest.mark.crash)
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind() -> Iterator[None]:
+    """Fail a test that leaves a child process, alive or unreaped, or an open file.
+
+    What was left is ended, so that one test's leak is not the next one's failure or the run's hang.
+    """
+    this = psutil.Process()
+    children, files = set(this.children()), this.open_files()
+    yield
+    left = [child for child in this.children(recursive=True) if child not in children]
+    described = [f"{child.pid} {child.name()} ({child.status()})" for child in left]
+    for child in left:
+        child.kill()
+    psutil.wait_procs(left, timeout=10)
+    opened = [file.path for file in this.open_files() if file not in files]
+    assert (described, opened) == ([], []), "left behind: child processes, open files"
