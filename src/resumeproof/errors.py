@@ -317,7 +317,7 @@ class StoreUnavailable(ResumeproofError):
 
 @dataclass(eq=False)
 class ConstraintViolated(ResumeproofError):
-    """A row that the store's own rules refuse: a key that exists, a CHECK, an append-only trigger."""
+    """A row that the store refuses: a key that exists, a CHECK, an append-only trigger."""
 
     exit = Exit.DAMAGED
     template = "{kind} {path} refuses the row: {rule}"
@@ -331,7 +331,9 @@ class ForkedHandle(ResumeproofError):
     """A store's handle that crossed a fork. Source: sqlite.org/howtocorrupt.html, section 2.6."""
 
     exit = Exit.DAMAGED
-    template = "{kind} {path} was opened in process {opened_pid} and cannot be used in its fork {pid}"
+    template = (
+        "{kind} {path} was opened in process {opened_pid} and cannot be used in its fork {pid}"
+    )
     kind: str
     path: str
     opened_pid: int
@@ -364,6 +366,16 @@ class ToolUnreachable(ResumeproofError):
     )
     workflow_id: str
     cause: str
+
+
+@dataclass(eq=False)
+class ChildNotReaped(ResumeproofError):
+    """A child outlived SIGKILL: it hangs in the kernel, or this process may not kill it."""
+
+    exit = Exit.DAMAGED
+    template = "process {pid} was still there {waited_seconds:g} s after it was killed"
+    pid: int
+    waited_seconds: float
 
 
 @dataclass(eq=False)
