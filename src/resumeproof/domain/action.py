@@ -26,7 +26,7 @@ _ACTION_FORM = frozenset({"tool", "arguments"})
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 # Possessive, and closing quote optional: an endless string must cost one pass, not one per quote.
-_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
+_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]')
 _SHOWN_NAME_CHARACTERS = 60
 
 

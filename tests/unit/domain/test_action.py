@@ -54,7 +54,7 @@ def test_nesting_of_100_is_read() -> None:
 
 
 def test_brackets_in_a_string_are_not_nesting() -> None:
-    data = b'{"a":"\\"' + b"[" * 200 + b'"}'
+    data = b'{"a":"\\"' + b"[" * 101 + b"\\n" + b"[" * 101 + b'"}'
     assert parse_action(data).canonical == data
 
 
@@ -165,6 +165,11 @@ def test_stored_bytes_are_hashed_as_they_are() -> None:
 def test_form_tells_tool_and_arguments(data: bytes, tool: str, arguments: dict[str, Any]) -> None:
     action = parse_action(data)
     assert (action.tool, action.arguments) == (tool, arguments)
+
+
+def test_integral_arguments_are_integers_and_the_others_floats() -> None:
+    arguments = parse_action(b'{"a":[1,1.0,-0.0,1e2,2.5]}').arguments
+    assert repr(arguments) == "{'a': [1, 1, 0, 100, 2.5]}"
 
 
 def test_arguments_changed_by_the_reader_change_nothing() -> None:

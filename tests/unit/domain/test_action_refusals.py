@@ -53,6 +53,11 @@ OF_THE_TEXT = {
         DEEP,
         "at line 1, column 110, byte 109",
     ),
+    "deep-after-an-escaped-backslash": (
+        b'{"\\\\":' + b"[" * 100_000,
+        DEEP,
+        "at line 1, column 106, byte 105",
+    ),
     "empty": (b"", "invalid JSON: Expecting value", "at line 1, column 1, byte 0"),
     "white-space": (b" \n", "invalid JSON: Expecting value", "at line 2, column 1, byte 2"),
     "bare-word": (b'{"a": yes}', "invalid JSON: Expecting value", "at line 1, column 7, byte 6"),
@@ -80,6 +85,11 @@ OF_THE_TEXT = {
         b'{"a":"b',
         "invalid JSON: Unterminated string",
         "at line 1, column 6, byte 5",
+    ),
+    "string-not-ended-of-half-a-million-quotes": (  # quadratic reading would take hours
+        b'{"' + b'\\"' * 500_000,
+        "invalid JSON: Unterminated string",
+        "at line 1, column 2, byte 1",
     ),
     "control-character": (
         b'{"a":"\n"}',
