@@ -1,0 +1,76 @@
+"""What a program's node may ask for, and what a program is.
+
+A program is a mapping from node names to pure functions of the workflow's state. Each command
+names the node that comes after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from resumeproof.domain.action import Action
+from resumeproof.domain.canonical import JsonValue, canonical_bytes, digest_of
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a node sees: the action as stored, its key, and the results of earlier steps by name."""
+
+    action: Action
+    key: str | None
+    results: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Approve:
+    """Wait until a human approves these bytes."""
+
+    action: Action
+    then: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Call the action's tool with the approved bytes."""
+
+    action: Action
+    key: str | None
+    then: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """End the workflow. `output` is JSON and becomes its recorded result."""
+
+    output: Mapping[str, Any]
+
+
+Command = Approve | Call | Finish
+Node = Callable[[State], Command]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A workflow definition. `digest` covers its name, its version and the names of its nodes."""
+
+    name: str
+    version: int
+    start: str
+    nodes: Mapping[str, Node]
+
+    @property
+    def digest(self) -> str:
+        definition: dict[str, JsonValue] = {
+            "name": self.name,
+            "nodes": sorted(self.nodes),
+            "start": self.start,
+            "version": self.version,
+        }
+        return digest_of(canonical_bytes(definition))
+
+
+def program(name: str, version: int, start: str, **nodes: Node) -> Program:
+    return Program(name, version, start, MappingProxyType(dict(nodes)))

@@ -1,0 +1,74 @@
+"""What a tool returns for an effect. Its hash covers every column of the effect.
+
+A local hash is no provider's word: it shows that a receipt was changed afterwards, and not that
+the tool ever did what it says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from resumeproof.domain.canonical import canonical_bytes, digest_of
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """`fingerprint` is the digest of the action's canonical bytes as the tool received them."""
+
+    sequence: int
+    receipt_id: str
+    ledger_id: str
+    workflow_id: str
+    step: str
+    attempt: int
+    tool: str
+    key: str | None
+    fingerprint: str
+    applied_at: str
+    hash: str = ""
+
+    def recomputed_hash(self) -> str:
+        """SHA-256 of the RFC 8785 form of all fields but `hash`."""
+        covered = {name: value for name, value in self.to_json().items() if name != "hash"}
+        return digest_of(canonical_bytes(covered))
+
+    def damage(self, *, fingerprint: str) -> str | None:
+        """Why this receipt proves no effect of the action with `fingerprint`; None if it does."""
+        if self.hash != self.recomputed_hash():
+            return f"receipt {self.receipt_id}: its hash does not match its contents"
+        if self.fingerprint != fingerprint:
+            return f"receipt {self.receipt_id} is of other bytes: {self.fingerprint}"
+        return None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Receipt:
+        """Raises `KeyError` for a missing member."""
+        return cls(**{field.name: value[field.name] for field in fields(cls)})
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """What a driver sends: the approved bytes, and who asks.
+
+    `action` is the RFC 8785 canonical bytes as they were stored, never parsed and written again.
+    """
+
+    workflow_id: str
+    step: str
+    attempt: int
+    key: str | None
+    action: bytes
+    tool: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A tool's receipt; `replayed` says that it is the receipt of an earlier invocation."""
+
+    receipt: Receipt
+    replayed: bool

@@ -1,0 +1,93 @@
+"""One timeline record, and the hash chain that ties a workflow's records together.
+
+A record's hash is the SHA-256 of the RFC 8785 canonical form of
+
+    {"at", "event", "facts", "previous", "sequence", "workflow_id"}
+
+where `previous` is the hash of the record before it (`GENESIS` for the first). Facts are stored
+as canonical text and hashed as stored, so that a changed byte shows even where it would parse to
+the same value.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from resumeproof.domain.canonical import canonical_bytes
+from resumeproof.domain.status import Event
+
+GENESIS = "0" * 64
+"""What the first record of a timeline names as its predecessor."""
+
+
+def _quoted(text: str) -> str:
+    """A JSON string as RFC 8785, section 3.2.2.2 writes it."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A record that is not yet chained: what happened, without place and time."""
+
+    event: Event
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One line of a timeline. `sequence` counts from 1; `at` is an instant's text.
+
+    `event` is an `Event` in every record that this package wrote; one read back from a damaged
+    store may hold anything.
+    """
+
+    workflow_id: str
+    sequence: int
+    event: str
+    at: str
+    facts_text: str
+    previous: str
+    hash: str
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The facts as data. Raises `ValueError` where the text is no JSON object."""
+        facts = json.loads(self.facts_text)
+        if not isinstance(facts, dict):
+            raise ValueError("facts are no object")
+        return facts
+
+    def recomputed_hash(self) -> str:
+        """The hash that this record ought to bear."""
+        text = (
+            f'{{"at":{_quoted(self.at)},"event":{_quoted(self.event)},"facts":{self.facts_text},'
+            f'"previous":{_quoted(self.previous)},"sequence":{self.sequence},'
+            f'"workflow_id":{_quoted(self.workflow_id)}}}'
+        )
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def chain(workflow_id: str, *, sequence: int, previous: str, at: str, draft: Draft) -> Record:
+    """The record of `draft` at its place in the chain."""
+    unhashed = Record(
+        workflow_id=workflow_id,
+        sequence=sequence,
+        event=draft.event,
+        at=at,
+        facts_text=canonical_bytes(draft.facts).decode(),
+        previous=previous,
+        hash="",
+    )
+    return Record(
+        workflow_id,
+        sequence,
+        unhashed.event,
+        at,
+        unhashed.facts_text,
+        previous,
+        unhashed.recomputed_hash(),
+    )

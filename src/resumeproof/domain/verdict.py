@@ -1,0 +1,72 @@
+"""What a proof can find, and what it says in the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+
+class FindingKind(StrEnum):
+    """One violated guarantee. Source: docs/design.md, section 10."""
+
+    EFFECT_REPLAYED = "effect_replayed"
+    EFFECT_LOST = "effect_lost"
+    EFFECT_UNAPPROVED = "effect_unapproved"
+    STATE_LOST = "state_lost"
+    RESUME_DIVERGED = "resume_diverged"
+    RESUME_CRASHED = "resume_crashed"
+    RESUME_HUNG = "resume_hung"
+    WORK_REPEATED = "work_repeated"
+    AMBIGUITY_HIDDEN = "ambiguity_hidden"
+    TERMINAL_MISSING = "terminal_missing"
+    TERMINAL_REPEATED = "terminal_repeated"
+    RECORD_AHEAD = "record_ahead"
+    STATE_AHEAD = "state_ahead"
+    RETRY_CAP_EXCEEDED = "retry_cap_exceeded"
+    LOCK_LEAKED = "lock_leaked"
+    ORPHAN_PROCESS = "orphan_process"
+    EVIDENCE_BROKEN = "evidence_broken"
+
+
+GUARANTEE = MappingProxyType(
+    {
+        FindingKind.EFFECT_REPLAYED: "an effect happened more often than in the baseline",
+        FindingKind.EFFECT_LOST: "an effect of the baseline never happened",
+        FindingKind.EFFECT_UNAPPROVED: "an executed action's digest bears no approval",
+        FindingKind.STATE_LOST: "final state empty, baseline's not",
+        FindingKind.RESUME_DIVERGED: "final state differs from the baseline's",
+        FindingKind.RESUME_CRASHED: "the resume raised",
+        FindingKind.RESUME_HUNG: "the resume did not end in time",
+        FindingKind.WORK_REPEATED: "a step the journal had acknowledged ran again",
+        FindingKind.AMBIGUITY_HIDDEN: "an outcome nobody could know was recorded as known",
+        FindingKind.TERMINAL_MISSING: "no terminal record",
+        FindingKind.TERMINAL_REPEATED: "more than one terminal record",
+        FindingKind.RECORD_AHEAD: "a record that the state denies",
+        FindingKind.STATE_AHEAD: "a state without its record",
+        FindingKind.RETRY_CAP_EXCEEDED: "more counted attempts than allowed",
+        FindingKind.LOCK_LEAKED: "a dead life holds a lock",
+        FindingKind.ORPHAN_PROCESS: "a dead life left a process behind",
+        FindingKind.EVIDENCE_BROKEN: "a receipt or the hash chain does not verify",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One violated guarantee in one scenario; `plan` is the crash plan that shows it."""
+
+    kind: FindingKind
+    plan: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.detail} [plan {self.plan}]"
+
+
+class Verdict(StrEnum):
+    """What one scenario, or a whole run, comes to."""
+
+    HELD = "held"
+    VIOLATED = "violated"
+    INVALID = "invalid"

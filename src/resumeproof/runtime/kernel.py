@@ -1,0 +1,252 @@
+"""One transition of one workflow: decide, claim, act, record the outcome.
+
+    claim: record `attempt_started`, save running          (one commit)
+    call the tool                                           (the ledger's own commit)
+    record the outcome, save the next state                 (one commit)
+
+The kernel carries decisions out and holds no policy: what to do is decided by the tables of
+`domain.recovery`, and what to write by `domain.protocol`. It has never heard of crashing; a fault
+arrives as a wrapped journal or a wrapped tool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from resumeproof.domain import protocol
+from resumeproof.domain.action import Action
+from resumeproof.domain.backoff import backoff_seconds
+from resumeproof.domain.command import Call, Command, Finish, Program, State
+from resumeproof.domain.instant import format_instant
+from resumeproof.domain.receipt import Answer, Receipt, ToolCall
+from resumeproof.domain.record import Draft
+from resumeproof.domain.recovery import (
+    Acknowledge,
+    AcknowledgeRecorded,
+    Attempt,
+    AttemptFailed,
+    Conclusion,
+    Facts,
+    Fail,
+    Found,
+    LookupFailed,
+    MarkUnknown,
+    PeekEventually,
+    Purpose,
+    Refuse,
+    Return,
+    conclude_call,
+    conclude_lookup,
+    decide,
+)
+from resumeproof.domain.status import ENDED, Event, Status
+from resumeproof.domain.workflow import Stored, Workflow, found_digest, inspect
+from resumeproof.errors import (
+    ApprovalMismatch,
+    Conflict,
+    InvalidTransition,
+    ResumeproofError,
+    StoreUnavailable,
+    ToolUnreachable,
+)
+from resumeproof.runtime.clock import Clock
+from resumeproof.runtime.health import Counter, Health
+from resumeproof.runtime.identity import Identity
+from resumeproof.stores.protocols import Journal, JournalTransaction, Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What a driver works with. `token` identifies it in every claim it makes."""
+
+    journal: Journal
+    tool: Tool
+    ledger_id: str
+    clock: Clock
+    identity: Identity
+    health: Health
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A workflow as this driver last read or wrote it."""
+
+    workflow: Workflow
+    program: Program
+    stored: Stored
+
+    @property
+    def settled(self) -> bool:
+        """Nothing more can be done without an operator."""
+        return self.workflow.status in ENDED or self.workflow.status is Status.UNKNOWN
+
+    def command(self) -> Command:
+        """What the program asks for at the present step."""
+        workflow = self.workflow
+        state = State(Action.from_canonical(self.stored.action), workflow.key, workflow.results)
+        return self.program.nodes[workflow.step](state)
+
+
+def facts_of(stored: Stored, engine: Engine) -> Facts:
+    """What the journal says of a stored workflow, at this moment."""
+    inspection = inspect(stored)
+    workflow = inspection.workflow
+    return Facts(
+        workflow_id=str(stored.row["id"]),
+        workflow=workflow,
+        damage=inspection.damage,
+        found_digest=found_digest(stored, workflow.approved_digest if workflow else None),
+        now=engine.clock.now(),
+        receipt_damage=receipt_damage(workflow) if workflow else None,
+    )
+
+
+def receipt_damage(workflow: Workflow) -> str | None:
+    """What is wrong with an acknowledged receipt; None where all verify, or there is none."""
+    for receipt in workflow.results.values():
+        damage = Receipt.from_json(receipt).damage(fingerprint=workflow.action_digest)
+        if damage:
+            return damage
+    return None
+
+
+def tick(held: Held, engine: Engine) -> Held:
+    """Carry out one transition and return the workflow after it.
+
+    Raises whatever the recovery table refuses with, `Conflict` where somebody else was quicker,
+    `StoreUnavailable` where a store failed; what the journal says then is what is true.
+    """
+    facts = facts_of(held.stored, engine)
+    decision = decide(facts)
+    match decision:
+        case Refuse(error):
+            raise error
+        case Return() | AcknowledgeRecorded():
+            return held
+        case Attempt(purpose):
+            return _attempt(held, engine, purpose)
+        case PeekEventually():
+            return _settle(held, engine, _look_up(held, engine), claimed=False)
+        case Fail() | MarkUnknown():
+            return _settle(held, engine, decision, claimed=False)
+
+
+def _attempt(held: Held, engine: Engine, purpose: Purpose) -> Held:
+    claimed = _claim(held, engine, purpose)
+    if purpose is Purpose.LOOKUP:
+        return _settle(claimed, engine, _look_up(claimed, engine), claimed=True)
+    return _settle(claimed, engine, _call(claimed, engine), claimed=True)
+
+
+def _claim(held: Held, engine: Engine, purpose: Purpose) -> Held:
+    """Claim the workflow, re-reading inside the transaction what the claim rests on."""
+    workflow = held.workflow
+    at = format_instant(engine.clock.now())
+    with engine.journal.transaction() as transaction:
+        fresh = transaction.load(workflow.id)
+        found = found_digest(fresh, workflow.approved_digest)
+        if fresh.row["revision"] != workflow.revision:
+            raise Conflict(workflow.id, workflow.revision, int(fresh.row["revision"]))
+        if found != workflow.approved_digest:
+            raise ApprovalMismatch(workflow.id, str(workflow.approved_digest), found)
+        draft = protocol.claim(workflow, purpose, driver=engine.token, digest=found)
+        return write(transaction, replace(held, stored=fresh), (draft,), at=at)
+
+
+def _call(held: Held, engine: Engine) -> Conclusion:
+    call = _tool_call(held)
+    answer: Answer | ResumeproofError
+    try:
+        answer = engine.tool.call(call)
+    except ResumeproofError as error:
+        answer = error
+    except OSError as error:
+        answer = ToolUnreachable(call.workflow_id, str(error))
+    return conclude_call(held.workflow, fingerprint=held.workflow.action_digest, answer=answer)
+
+
+def _look_up(held: Held, engine: Engine) -> Conclusion:
+    answer: Found | ResumeproofError
+    try:
+        answer = Found(engine.tool.lookup(_tool_call(held)))
+    except ResumeproofError as error:
+        answer = error
+    except OSError as error:
+        answer = ToolUnreachable(held.workflow.id, str(error))
+    return conclude_lookup(
+        held.workflow,
+        fingerprint=held.workflow.action_digest,
+        now=engine.clock.now(),
+        answer=answer,
+    )
+
+
+def _tool_call(held: Held) -> ToolCall:
+    workflow, command = held.workflow, held.command()
+    if not isinstance(command, Call):
+        raise InvalidTransition(workflow.id, workflow.status, f"a call at step {workflow.step}")
+    return ToolCall(
+        workflow_id=workflow.id,
+        step=workflow.step,
+        attempt=workflow.attempts,
+        key=command.key,
+        action=command.action.canonical,
+        tool=command.action.tool,
+    )
+
+
+def _settle(held: Held, engine: Engine, conclusion: Conclusion, *, claimed: bool) -> Held:
+    """Record an outcome in one commit; a failure to do so is counted and raised."""
+    if isinstance(conclusion, Refuse):
+        raise conclusion.error
+    if isinstance(conclusion, LookupFailed) and not claimed:
+        raise ToolUnreachable(held.workflow.id, conclusion.cause)
+    now = engine.clock.now()
+    retry_at, then = None, None
+    if isinstance(conclusion, AttemptFailed):
+        wait_seconds = backoff_seconds(
+            held.workflow.retry_base_seconds, held.workflow.retries + 1, engine.identity.jitter()
+        )
+        retry_at = format_instant(now + timedelta(seconds=wait_seconds)) if wait_seconds else None
+    if isinstance(conclusion, Acknowledge):
+        command = held.command()
+        then = command.then if isinstance(command, Call) else None
+    drafts = protocol.outcome(
+        held.workflow, conclusion, claimed=claimed, then=then, retry_at=retry_at
+    )
+    try:
+        with engine.journal.transaction() as transaction:
+            settled = write(transaction, held, drafts, at=format_instant(now))
+    except StoreUnavailable as error:
+        engine.health.count(Counter.OUTCOME_COMMIT_FAILED, str(error))
+        raise
+    if isinstance(conclusion, LookupFailed):
+        raise ToolUnreachable(held.workflow.id, conclusion.cause)
+    return settled
+
+
+def write(transaction: JournalTransaction, held: Held, drafts: Sequence[Draft], *, at: str) -> Held:
+    """Append the drafts' records, and those of the pure commands after them; then save."""
+    before = held.workflow
+    records, workflow = protocol.extend(before, drafts, workflow_id=before.id, at=at)
+    written = replace(held, workflow=workflow)
+    if workflow.status is Status.RUNNING and not workflow.in_doubt:
+        follow_up = _pure_commands(written)
+        more, workflow = protocol.extend(workflow, follow_up, workflow_id=before.id, at=at)
+        records += more
+    for record in records:
+        transaction.append(record)
+    transaction.save(workflow, held.stored.action, expected_revision=before.revision)
+    stored = replace(held.stored, row=workflow.row(), records=held.stored.records + records)
+    return replace(held, workflow=workflow, stored=stored)
+
+
+def _pure_commands(held: Held) -> tuple[Draft, ...]:
+    """What needs no claim of its own: it folds into the commit that led to it."""
+    command = held.command()
+    if isinstance(command, Finish):
+        return (Draft(Event.COMPLETED, {"output": dict(command.output)}),)
+    return ()

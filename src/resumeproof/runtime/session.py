@@ -1,0 +1,193 @@
+"""Opening the stores in the right order, under the driver lock, and leaving each as one file.
+
+Whether anything will be written is decided read-only first: a path that does not exist, a file
+that is not ours, a workflow that ended or that is refused leaves no lock file and no changed byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from resumeproof.domain.action import Action
+from resumeproof.domain.command import Program
+from resumeproof.domain.contract import ToolContract
+from resumeproof.domain.instant import format_instant
+from resumeproof.domain.recovery import Refuse, Return, decide
+from resumeproof.domain.status import ENDED, Status
+from resumeproof.domain.workflow import Workflow
+from resumeproof.errors import ResumeproofError, WrongLedger
+from resumeproof.runtime.clock import Clock
+from resumeproof.runtime.driver import drive, hold_of_ledger
+from resumeproof.runtime.health import Health
+from resumeproof.runtime.identity import Identity
+from resumeproof.runtime.kernel import Engine, facts_of
+from resumeproof.runtime.lock import DriverLock
+from resumeproof.runtime.operations import Terms, create, hold
+from resumeproof.stores.place import refuse_same_file
+from resumeproof.stores.protocols import Journal, Tool
+from resumeproof.stores.sqlite_journal import SqliteJournal
+from resumeproof.stores.sqlite_ledger import SqliteLedger
+
+LOCK_TIMEOUT_SECONDS = 10.0
+
+Wrap = Callable[[Journal, Tool], tuple[Journal, Tool]]
+"""What stands between a driver and its two stores; the proof puts its faults here."""
+
+
+def unwrapped(journal: Journal, tool: Tool) -> tuple[Journal, Tool]:
+    return journal, tool
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where a driver works: its two stores, its clock, its identity, its patience."""
+
+    journal: Path
+    ledger: Path
+    clock: Clock
+    identity: Identity
+    lock_timeout_seconds: float = LOCK_TIMEOUT_SECONDS
+
+    def ledger_id(self) -> str:
+        with SqliteLedger.open_reader(self.ledger) as ledger:
+            return ledger.ledger_id
+
+
+@contextmanager
+def _locked(site: Site) -> Iterator[str]:
+    """Hold the driver lock; yields the token that identifies its holder."""
+    token = site.identity.new_id("driver")
+    lock = DriverLock(site.journal, token=token, started_at=format_instant(site.clock.now()))
+    with lock.acquire(site.lock_timeout_seconds):
+        yield token
+
+
+@contextmanager
+def writing(site: Site, workflow_id: str) -> Iterator[Journal]:
+    """The journal, open for one operator's change of a workflow of the site's ledger."""
+    refuse_same_file(site.journal, site.ledger)
+    with SqliteJournal.open_reader(site.journal) as journal:
+        workflow, ledger_id = hold(journal, workflow_id).workflow, site.ledger_id()
+        if workflow.ledger_id != ledger_id:
+            raise WrongLedger(workflow_id, workflow.ledger_id, ledger_id)
+    with _locked(site), SqliteJournal.open(site.journal) as journal:
+        yield journal
+
+
+@contextmanager
+def driving(site: Site, wrap: Wrap = unwrapped) -> Iterator[Engine]:
+    """Both stores, open for a driver that holds the lock."""
+    with ExitStack() as stack:
+        token = stack.enter_context(_locked(site))
+        ledger = stack.enter_context(_open_ledger(site))
+        journal = stack.enter_context(SqliteJournal.open(site.journal))
+        wrapped_journal, wrapped_tool = wrap(journal, ledger)
+        yield Engine(
+            journal=wrapped_journal,
+            tool=wrapped_tool,
+            ledger_id=ledger.ledger_id,
+            clock=site.clock,
+            identity=site.identity,
+            health=Health(site.journal),
+            token=token,
+        )
+
+
+def _open_ledger(site: Site) -> SqliteLedger:
+    return SqliteLedger.open(site.ledger, now=site.clock.now, new_id=site.identity.new_id)
+
+
+def create_workflow(
+    site: Site,
+    *,
+    program: Program,
+    action: Action,
+    contract: ToolContract,
+    fail_before: int,
+    terms: Callable[[str], Terms],
+) -> Workflow:
+    """Create a workflow, and the stores where there are none yet.
+
+    The contract is registered in the ledger first: a workflow whose tool nobody knows must not
+    exist. `terms` is given the ledger's id.
+    """
+    refuse_same_file(site.journal, site.ledger)
+    workflow_id = site.identity.new_id("wf")
+    with _locked(site):
+        at = format_instant(site.clock.now())
+        SqliteLedger.create(site.ledger, ledger_id=site.identity.new_id("ledger"), created_at=at)
+        SqliteJournal.create(
+            site.journal, journal_id=site.identity.new_id("journal"), created_at=at
+        )
+        with _open_ledger(site) as ledger, SqliteJournal.open(site.journal) as journal:
+            ledger.register(workflow_id, contract, fail_before=fail_before)
+            held = create(
+                journal,
+                site.clock,
+                workflow_id=workflow_id,
+                program=program,
+                action=action,
+                terms=terms(ledger.ledger_id),
+            )
+    return held.workflow
+
+
+def _peek(site: Site, workflow_id: str) -> Workflow | None:
+    """The workflow, if it can be returned as it is; None if a driver must look.
+
+    Raises what the recovery table refuses with, without having written anything.
+    """
+    refuse_same_file(site.journal, site.ledger)
+    with (
+        SqliteJournal.open_reader(site.journal) as journal,
+        SqliteLedger.open_reader(site.ledger) as ledger,
+    ):
+        engine = Engine(
+            journal=journal,
+            tool=ledger,
+            ledger_id=ledger.ledger_id,
+            clock=site.clock,
+            identity=site.identity,
+            health=Health(site.journal),
+            token="",
+        )
+        held = hold_of_ledger(engine, workflow_id)
+        decision = decide(facts_of(held.stored, engine))
+        if isinstance(decision, Refuse):
+            raise decision.error
+        return held.workflow if isinstance(decision, Return) else None
+
+
+def resume(site: Site, workflow_id: str, wrap: Wrap = unwrapped) -> Workflow:
+    """Resume one workflow as far as it goes, and return it. Raises what `drive` raises."""
+    workflow = _peek(site, workflow_id)
+    if workflow is not None:
+        return workflow
+    with driving(site, wrap) as engine:
+        return drive(engine, workflow_id)
+
+
+def unfinished(site: Site) -> list[str]:
+    """The ids of all workflows that have not ended, in order of creation."""
+    with SqliteJournal.open_reader(site.journal) as journal:
+        return [
+            str(stored.row["id"])
+            for status in Status
+            if status not in ENDED
+            for stored in journal.rows(status)
+        ]
+
+
+def resume_each(
+    site: Site, workflow_ids: list[str]
+) -> Iterator[tuple[str, Workflow | ResumeproofError]]:
+    """Resume workflows one after the other under one lock; one's refusal does not stop the next."""
+    with driving(site) as engine:
+        for workflow_id in workflow_ids:
+            try:
+                yield workflow_id, drive(engine, workflow_id)
+            except ResumeproofError as error:
+                yield workflow_id, error

@@ -1,0 +1,94 @@
+"""What the runtime asks of its two stores, which never share a transaction.
+
+The state save is the commit point: a record is appended before the save that makes it true, and
+both become durable with the commit of one `transaction()`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Protocol
+
+from resumeproof.domain.contract import ToolContract
+from resumeproof.domain.receipt import Answer, Receipt, ToolCall
+from resumeproof.domain.record import Record
+from resumeproof.domain.status import Status
+from resumeproof.domain.workflow import Stored, Workflow
+
+
+class JournalTransaction(Protocol):
+    """One atomic change of a journal. Leaving it with an exception undoes all of it."""
+
+    def load(self, workflow_id: str) -> Stored:
+        """The workflow's row as it is inside this transaction, *without* its records.
+
+        Raises `WorkflowNotFound`.
+        """
+        ...
+
+    def append(self, record: Record) -> None:
+        """Append one timeline record. Nothing is true before the save that follows."""
+        ...
+
+    def save(self, workflow: Workflow, action: bytes, *, expected_revision: int) -> None:
+        """Write the workflow's row, by compare-and-swap on its revision (0: it must be new).
+
+        Raises `Conflict` where the stored revision is another, `WorkflowExists` for revision 0.
+        """
+        ...
+
+
+class Journal(Protocol):
+    """The orchestrator's durable store: workflows and their timelines."""
+
+    @property
+    def path(self) -> Path: ...
+
+    def transaction(self) -> AbstractContextManager[JournalTransaction]: ...
+
+    def load(self, workflow_id: str) -> Stored:
+        """One workflow with its whole timeline, as of one moment. Raises `WorkflowNotFound`."""
+        ...
+
+    def rows(self, status: Status | None = None) -> Iterator[Stored]:
+        """All workflows in order of creation, without their records; of one status, if given."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Tool(Protocol):
+    """What a driver may ask of a tool. Raises, besides what is named, `StoreUnavailable`."""
+
+    def call(self, call: ToolCall) -> Answer:
+        """Apply the effect, or answer with the receipt of an earlier one.
+
+        Raises `KeyConflict`, `Fenced`, `AttemptRepeated` or `FailedBeforeEffect`.
+        """
+        ...
+
+    def lookup(self, call: ToolCall) -> Receipt | None:
+        """The receipt of the effect of `call.key`, or None.
+
+        A consistent lookup takes `call.attempt` as a fence: calls of older attempts of this
+        workflow and step are refused from then on. Raises `Fenced` or `AttemptRepeated`.
+        """
+        ...
+
+
+class ToolLedger(Tool, Protocol):
+    """The simulated tool's durable store: contracts, effects, invocations, keys."""
+
+    @property
+    def path(self) -> Path: ...
+
+    @property
+    def ledger_id(self) -> str: ...
+
+    def register(self, workflow_id: str, contract: ToolContract, *, fail_before: int) -> None:
+        """Set up the tool that this workflow will call; its first `fail_before` calls fail."""
+        ...
+
+    def close(self) -> None: ...
