@@ -18,7 +18,9 @@ import click
 
 from resumeproof import cli
 from resumeproof import errors as error_module
+from resumeproof.domain.recovery import RULES
 from resumeproof.domain.status import ENDED, MEANING, TRANSITIONS, Status
+from resumeproof.domain.verdict import GUARANTEE
 from resumeproof.errors import EXIT_MEANING, ResumeproofError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -97,6 +99,20 @@ def transitions_table() -> str:
     )
 
 
+def recovery_table() -> str:
+    return table(
+        ["what the journal says", "what the tool says or promises", "decision"],
+        ((rule.journal, rule.tool, rule.decision) for rule in RULES),
+    )
+
+
+def findings_table() -> str:
+    return table(
+        ["finding", "the violated guarantee"],
+        ((code(kind), guarantee) for kind, guarantee in GUARANTEE.items()),
+    )
+
+
 def command_pages(command: click.Command, context: click.Context) -> Iterator[tuple[str, str]]:
     """Each command path that is not hidden, with its help page at 80 columns."""
     yield context.command_path, command.get_help(context)
@@ -126,7 +142,9 @@ def help_pages_text() -> str:
 GENERATORS: Generators = {
     "errors": errors_table,
     "exit-status": exit_status_table,
+    "findings": findings_table,
     "help-pages": help_pages_text,
+    "recovery": recovery_table,
     "statuses": statuses_table,
     "transitions": transitions_table,
 }

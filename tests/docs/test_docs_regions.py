@@ -75,6 +75,12 @@ def test_a_malformed_document_fails_by_name(root: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().err == "README.md: no generator makes region 'nonsense'\n"
 
 
+@pytest.mark.parametrize("name", docs_regions.GENERATORS)
+def test_every_generator_makes_whole_lines(name: str) -> None:
+    made = docs_regions.GENERATORS[name]()
+    assert (made.count("\n") > 2, made.endswith("\n")) == (True, True)
+
+
 def test_a_cell_cannot_break_its_row() -> None:
     assert docs_regions.table(["a"], [["b|c"]]) == "| a |\n| --- |\n| b\\|c |\n"
 
