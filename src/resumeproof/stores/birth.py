@@ -17,7 +17,7 @@ from resumeproof.errors import HardLinked, StoreUnavailable
 from resumeproof.stores.gate import gate
 from resumeproof.stores.kind import StoreKind
 from resumeproof.stores.migrate import statements
-from resumeproof.stores.place import resolved
+from resumeproof.stores.place import cause_of, resolved
 from resumeproof.stores.recognise import Recognised
 from resumeproof.stores.sqlite import BUSY_TIMEOUT_SECONDS, ErrorsNamed, connect
 
@@ -48,12 +48,12 @@ def create(
         try:
             birth = _birth_name(place)
         except OSError as error:
-            raise StoreUnavailable(kind.name, str(place), _cause(error)) from error
+            raise StoreUnavailable(kind.name, str(place), cause_of(error)) from error
         try:
             _build(birth, kind, seed, place)
             return _put(birth, place)
         except OSError as error:
-            raise StoreUnavailable(kind.name, str(place), _cause(error)) from error
+            raise StoreUnavailable(kind.name, str(place), cause_of(error)) from error
         finally:
             birth.unlink(missing_ok=True)
             birth.with_name(birth.name + "-journal").unlink(missing_ok=True)
@@ -66,9 +66,12 @@ def refuse_second_name(found: Recognised, kind: StoreKind) -> None:
     """
     if found.links == 1:
         return
-    for name in _birth_names(found.path):
-        if name.samefile(found.path):
-            name.unlink()
+    try:
+        for name in _birth_names(found.path):
+            if name.samefile(found.path):
+                name.unlink()
+    except OSError as error:
+        raise StoreUnavailable(kind.name, str(found.path), cause_of(error)) from error
     if (links := found.path.stat().st_nlink) > 1:
         raise HardLinked(str(found.path), links)
 
@@ -134,7 +137,3 @@ def _sync(path: Path, flags: int) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _cause(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()

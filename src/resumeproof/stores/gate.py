@@ -12,7 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from resumeproof.errors import StoreNotFound, StoreUnavailable
@@ -59,8 +59,8 @@ def gate(
             except OSError:
                 break
         yield held
-        if held:
-            # A forked child may have the descriptor as well: closing alone would not release.
-            fcntl.flock(descriptor, fcntl.LOCK_UN)
     finally:
+        # A forked child may have the descriptor as well: closing alone would not release.
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
         os.close(descriptor)

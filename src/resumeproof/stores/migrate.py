@@ -33,7 +33,7 @@ def migrate(connection: sqlite3.Connection, kind: StoreKind) -> None:
 
     Raises sqlite3.Error, with everything as it was.
     """
-    if schema_version(connection) == kind.schema_version:
+    if schema_version(connection) >= kind.schema_version:
         return
     # Foreign keys can be switched only outside a transaction, and a table that is rebuilt would
     # otherwise take its children with it. Source: sqlite.org/lang_altertable.html, section 7.
@@ -41,12 +41,12 @@ def migrate(connection: sqlite3.Connection, kind: StoreKind) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Read again: somebody else may have migrated while we waited to begin.
-        for migration in kind.migrations[schema_version(connection) - 1 :]:
-            for statement in statements(migration()):
+        for version in range(schema_version(connection), kind.schema_version):
+            for statement in statements(kind.migrations[version - 1]()):
                 connection.execute(statement)
+            connection.execute(f"PRAGMA user_version={version + 1}")
         if connection.execute("PRAGMA foreign_key_check").fetchone() is not None:
             raise sqlite3.IntegrityError("a migration breaks a foreign key")
-        connection.execute(f"PRAGMA user_version={kind.schema_version}")
         connection.execute("COMMIT")
     finally:
         if connection.in_transaction:

@@ -7,33 +7,21 @@ directory needs nothing more.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import shutil
 import sqlite3
-import sys
-import tempfile
-import time
-from pathlib import Path
+from contextlib import ExitStack, suppress
+from typing import Literal
 
-from resumeproof.errors import StoreUnavailable
-from resumeproof.stores import birth
-from resumeproof.stores.gate import POLL_SECONDS, gate
+from resumeproof.errors import StoreNotFound, StoreRefused, StoreUnavailable
+from resumeproof.stores.birth import refuse_second_name
+from resumeproof.stores.gate import gate
 from resumeproof.stores.kind import StoreKind
 from resumeproof.stores.migrate import migrate, schema_version
-from resumeproof.stores.place import hold, is_held, raw, release, resolved
-from resumeproof.stores.recognise import Recognised, beside, recognise
-from resumeproof.stores.sqlite import (
-    BUSY_TIMEOUT_SECONDS,
-    Database,
-    Durability,
-    ErrorsNamed,
-    connect,
-    durability_of,
-)
-
-_BUSY = frozenset({5, 6})
-WRITING = Durability("wal", "full")
+from resumeproof.stores.place import hold, release, resolved
+from resumeproof.stores.private_copy import read_copy_of_files, read_copy_of_schema
+from resumeproof.stores.recognise import Recognised, recognise
+from resumeproof.stores.resting import finish_for_others, go_to_rest, go_to_wal, is_live
+from resumeproof.stores.sqlite import BUSY_TIMEOUT_SECONDS, Database, ErrorsNamed, connect
 
 
 def open_writer(
@@ -48,66 +36,23 @@ def open_writer(
     was, StoreUnavailable if it cannot be had within `busy_timeout_seconds`, and ForkedHandle.
     """
     place = resolved(path)
-    with gate(place, kind.name, busy_timeout_seconds):
+    with (
+        gate(place, kind.name, busy_timeout_seconds),
+        ErrorsNamed(kind.name, place),
+        ExitStack() as undo,
+    ):
         found = recognise(place, kind)
-        birth.refuse_second_name(found, kind)
-        hold(found.inode, kind.name, place)
-        try:
-            with ErrorsNamed(kind.name, place):
-                connection = connect(place, "rw", busy_timeout_seconds)
-            try:
-                with ErrorsNamed(kind.name, place):
-                    _into_force(connection, place, kind, busy_timeout_seconds)
-                    migrate(connection, kind)
-                return Database(
-                    connection,
-                    place,
-                    kind,
-                    writable=True,
-                    close=lambda connection: _close_writer(connection, found, kind),
-                )
-            except BaseException:
-                connection.close()
-                raise
-        except BaseException:
-            release(found.inode)
-            raise
+        refuse_second_name(found, kind)
+        connection = _connect(undo, found, kind, "rw", busy_timeout_seconds)
+        go_to_wal(connection, place, kind, busy_timeout_seconds)
+        migrate(connection, kind)
 
+        def close(connection: sqlite3.Connection) -> None:
+            _close_writer(connection, found, kind)
 
-def _into_force(
-    connection: sqlite3.Connection, path: Path, kind: StoreKind, timeout_seconds: float
-) -> None:
-    # The schema is read first: a damaged one is refused before the header is changed.
-    connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    deadline = time.monotonic() + timeout_seconds
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode=WAL").fetchone()
-            break
-        except sqlite3.OperationalError as error:
-            # SQLite does not wait for this lock by itself. A reader holds it for a statement.
-            if error.sqlite_errorcode & 0xFF not in _BUSY or time.monotonic() > deadline:
-                raise
-            time.sleep(POLL_SECONDS)
-    connection.execute("PRAGMA synchronous=FULL")
-    if (in_force := durability_of(connection)) != WRITING:
-        cause = f"{in_force.journal_mode}/{in_force.synchronous} is in force, not wal/full"
-        raise StoreUnavailable(kind.name, str(path), cause)
-
-
-def _close_writer(connection: sqlite3.Connection, found: Recognised, kind: StoreKind) -> None:
-    try:
-        with contextlib.ExitStack() as stack:
-            with contextlib.suppress(StoreUnavailable):
-                stack.enter_context(gate(found.path, kind.name, BUSY_TIMEOUT_SECONDS))
-            # Whatever fails here fails after the commits: they are safe in the -wal.
-            with contextlib.suppress(sqlite3.Error):
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                connection.execute("PRAGMA journal_mode=DELETE").fetchone()
-            connection.close()
-    finally:
-        release(found.inode)
+        database = Database(connection, place, kind, writable=True, close=close)
+        undo.pop_all()
+        return database
 
 
 def open_reader(
@@ -116,94 +61,70 @@ def open_reader(
     *,
     busy_timeout_seconds: float = BUSY_TIMEOUT_SECONDS,
 ) -> Database:
-    """Open a store for reading; no byte of it is changed, and a read-only directory will do.
+    """Open a store for reading; a read-only directory will do.
 
-    At rest, or while a writer has it open, it is read in place. Left with a `-wal` by a death, or
-    with an older schema, it is read (and migrated) in a private copy.
-    Raises StoreNotFound, StoreRefused, StoreUnavailable, ForkedHandle.
+    At rest, or while others have it open, it is read in place, and the last one to close it leaves
+    it at rest. Left with a `-wal` by a death, or with an older schema, it is read (and migrated) in
+    a private copy, and no byte of it is changed.
+    Raises StoreNotFound, StoreRefused, StoreUnavailable and ForkedHandle.
     """
     place = resolved(path)
-    with gate(place, kind.name, busy_timeout_seconds, shared=True):
+    with (
+        gate(place, kind.name, busy_timeout_seconds, shared=True),
+        ErrorsNamed(kind.name, place),
+        ExitStack() as undo,
+    ):
         found = recognise(place, kind)
-        at_rest = not found.wal_mode and not found.journal_bytes
-        if (at_rest or _is_live(found)) and found.schema_version == kind.schema_version:
-            return _read_in_place(found, kind, busy_timeout_seconds)
-        return _read_copy(found, kind)
+        if not found.at_rest and not is_live(found):
+            return read_copy_of_files(place, kind)
+        connection = _connect(undo, found, kind, "ro", busy_timeout_seconds)
+        if schema_version(connection) < kind.schema_version:
+            return read_copy_of_schema(connection, place, kind)
+
+        def close(connection: sqlite3.Connection) -> None:
+            _close_reader(connection, found, kind)
+
+        database = Database(connection, place, kind, writable=False, close=close)
+        undo.pop_all()
+        return database
 
 
-def _read_in_place(found: Recognised, kind: StoreKind, timeout_seconds: float) -> Database:
+def _connect(
+    undo: ExitStack,
+    found: Recognised,
+    kind: StoreKind,
+    mode: Literal["ro", "rw"],
+    busy_timeout_seconds: float,
+) -> sqlite3.Connection:
     hold(found.inode, kind.name, found.path)
-    try:
-        with ErrorsNamed(kind.name, found.path):
-            connection = connect(found.path, "ro", timeout_seconds)
-            try:
-                connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    undo.callback(release, found.inode)
+    connection = connect(found.path, mode, busy_timeout_seconds)
+    undo.callback(connection.close)
+    # The schema is read first: a damaged one is refused before the header is changed.
+    connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    # The bytes said so; ask again, since somebody may not have waited at the gate.
+    if (version := schema_version(connection)) > kind.schema_version:
+        reason = f"its schema {version} is newer than {kind.schema_version}"
+        raise StoreRefused(kind.name, str(found.path), reason)
+    return connection
 
-                def close(connection: sqlite3.Connection) -> None:
-                    connection.close()
-                    release(found.inode)
 
-                return Database(connection, found.path, kind, writable=False, close=close)
-            except BaseException:
-                connection.close()
-                raise
-    except BaseException:
+def _close_writer(connection: sqlite3.Connection, found: Recognised, kind: StoreKind) -> None:
+    with ExitStack() as stack:
+        # Closing does not fail: at worst the store is left as a death would leave it.
+        with suppress(StoreUnavailable, StoreNotFound):
+            stack.enter_context(gate(found.path, kind.name, BUSY_TIMEOUT_SECONDS))
+        at_rest = go_to_rest(connection)
+        connection.close()
         release(found.inode)
-        raise
+        if not at_rest:
+            finish_for_others(found.path, kind)
 
 
-def _read_copy(found: Recognised, kind: StoreKind) -> Database:
-    directory = Path(tempfile.mkdtemp(prefix="resumeproof-reader-"))
-    try:
-        copy = directory / "copy.sqlite3"
-        with (
-            raw(found.path) as descriptor,
-            open(descriptor, "rb", closefd=False) as source,
-            copy.open("wb") as target,
-        ):
-            shutil.copyfileobj(source, target)
-        for suffix in ("-wal", "-journal"):
-            with contextlib.suppress(FileNotFoundError):
-                shutil.copyfile(beside(found.path, suffix), beside(copy, suffix))
-        with ErrorsNamed(kind.name, found.path):
-            connection = connect(copy, "rw")
-            try:
-                schema_version(connection)
-                durability_found = durability_of(connection)
-                migrate(connection, kind)
-                connection.execute("PRAGMA query_only=ON")
-
-                def close(connection: sqlite3.Connection) -> None:
-                    connection.close()
-                    shutil.rmtree(directory, ignore_errors=True)
-
-                database = Database(connection, found.path, kind, writable=False, close=close)
-                database.durability = durability_found
-                return database
-            except BaseException:
-                connection.close()
-                raise
-    except BaseException:
-        shutil.rmtree(directory, ignore_errors=True)
-        raise
-
-
-def _is_live(found: Recognised) -> bool:
-    """Whether any process has the store open in WAL, as the kernel's locks tell."""
-    if is_held(found.inode):
-        return True
-    if sys.platform == "win32":
-        return False
-    import fcntl
-    import struct
-
-    # Every connection in WAL holds a read lock on SQLite's shared bytes.
-    layout, order = ("@qqihh", (2, 3)) if sys.platform == "darwin" else ("@hhqqi", (0, 2))
-    first_byte, byte_count = 0x40000002, 510
-    if sys.platform == "darwin":
-        question = struct.pack(layout, first_byte, byte_count, 0, fcntl.F_WRLCK, os.SEEK_SET)
-    else:
-        question = struct.pack(layout, fcntl.F_WRLCK, os.SEEK_SET, first_byte, byte_count, 0)
-    with raw(found.path) as descriptor:
-        answer = struct.unpack(layout, fcntl.fcntl(descriptor, fcntl.F_GETLK, question))
-    return bool(answer[order[1] if sys.platform == "darwin" else order[0]] != fcntl.F_UNLCK)
+def _close_reader(connection: sqlite3.Connection, found: Recognised, kind: StoreKind) -> None:
+    with ExitStack() as stack:
+        with suppress(StoreUnavailable, StoreNotFound):
+            stack.enter_context(gate(found.path, kind.name, BUSY_TIMEOUT_SECONDS))
+        connection.close()
+        release(found.inode)
+        finish_for_others(found.path, kind)

@@ -20,6 +20,7 @@ from resumeproof.errors import (
 )
 
 Inode = tuple[int, int]
+COPY_BLOCK_BYTES = 1 << 20
 
 
 def resolved(path: str | os.PathLike[str]) -> Path:
@@ -37,7 +38,7 @@ def stat_store(path: Path, kind_name: str) -> os.stat_result:
     except (FileNotFoundError, NotADirectoryError) as error:
         raise StoreNotFound(kind_name, str(path)) from error
     except OSError as error:
-        raise StoreRefused(kind_name, str(path), _reason(error)) from error
+        raise StoreRefused(kind_name, str(path), cause_of(error)) from error
     if stat.S_ISDIR(status.st_mode):
         raise StoreRefused(kind_name, str(path), "it is a directory")
     if not stat.S_ISREG(status.st_mode):
@@ -45,10 +46,16 @@ def stat_store(path: Path, kind_name: str) -> os.stat_result:
     return status
 
 
-def _reason(error: OSError) -> str:
+def cause_of(error: OSError) -> str:
+    """The cause of a failed file operation, in a few words."""
     if error.errno == errno.ELOOP:
         return "its symbolic links lead in a circle"
     return (error.strerror or str(error)).lower()
+
+
+def inode_of(status: os.stat_result) -> Inode:
+    """What tells one file from another, whatever its names."""
+    return status.st_dev, status.st_ino
 
 
 def refuse_same_file(journal: str | os.PathLike[str], ledger: str | os.PathLike[str]) -> None:
@@ -76,14 +83,15 @@ def refuse_hard_links(path: str | os.PathLike[str]) -> None:
 #
 # POSIX drops *all* fcntl locks of a process on a file as soon as the process closes *any*
 # descriptor of that file. So a descriptor of a store that this process has open through SQLite is
-# kept until the last handle is closed. Source: sqlite.org/howtocorrupt.html, section 2.2.
+# kept, and used again, until the last handle is closed.
+# Source: sqlite.org/howtocorrupt.html, section 2.2.
 
 
 @dataclass
 class _Held:
     pid: int
     handles: int = 0
-    parked: list[int] = field(default_factory=list)
+    descriptors: list[int] = field(default_factory=list)
 
 
 _held: dict[Inode, _Held] = {}
@@ -94,10 +102,6 @@ if hasattr(os, "register_at_fork"):
         after_in_parent=_held_lock.release,
         after_in_child=_held_lock.release,
     )
-
-
-def inode_of(status: os.stat_result) -> Inode:
-    return status.st_dev, status.st_ino
 
 
 def hold(inode: Inode, kind_name: str, path: Path) -> None:
@@ -120,7 +124,7 @@ def release(inode: Inode) -> None:
         held.handles -= 1
         if held.handles == 0:
             del _held[inode]
-            for descriptor in held.parked:
+            for descriptor in held.descriptors:
                 os.close(descriptor)
 
 
@@ -132,14 +136,45 @@ def is_held(inode: Inode) -> bool:
 
 @contextmanager
 def raw(path: Path) -> Iterator[int]:
-    """Yield a read-only descriptor whose closing drops none of this process's locks."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    """Yield a read-only descriptor, for `read_at`, whose end drops no lock of this process.
+
+    Raises OSError.
+    """
+    inode = inode_of(path.stat())
+    with _held_lock:
+        held = _held.get(inode)
+        kept = held is not None and bool(held.descriptors)
+        if held is not None and kept:
+            held.handles += 1
+            descriptor = held.descriptors[0]
+        else:
+            descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     try:
         yield descriptor
     finally:
-        with _held_lock:
-            held = _held.get(inode_of(os.fstat(descriptor)))
-            if held is None:
-                os.close(descriptor)
-            else:
-                held.parked.append(descriptor)
+        if kept:
+            release(inode)
+        else:
+            with _held_lock:
+                held = _held.get(inode_of(os.fstat(descriptor)))
+                if held is None:
+                    os.close(descriptor)
+                else:
+                    held.descriptors.append(descriptor)
+
+
+def read_at(descriptor: int, size_bytes: int, offset: int) -> bytes:
+    """Read up to `size_bytes` at `offset`. Raises OSError."""
+    if hasattr(os, "pread"):
+        return os.pread(descriptor, size_bytes, offset)
+    os.lseek(descriptor, offset, os.SEEK_SET)
+    return os.read(descriptor, size_bytes)
+
+
+def copy_raw(path: Path, target: Path) -> None:
+    """Copy the bytes of a store. Raises OSError."""
+    with raw(path) as descriptor, target.open("xb") as stream:
+        offset = 0
+        while block := read_at(descriptor, COPY_BLOCK_BYTES, offset):
+            stream.write(block)
+            offset += len(block)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,7 +125,17 @@ class Database:
     A handle belongs to the process and the thread that opened it.
     """
 
-    __slots__ = ("_close", "_connection", "_named", "durability", "kind", "path", "writable")
+    __slots__ = (
+        "__weakref__",
+        "_close",
+        "_connection",
+        "_named",
+        "_unfinished",
+        "durability",
+        "kind",
+        "path",
+        "writable",
+    )
 
     def __init__(
         self,
@@ -141,7 +152,9 @@ class Database:
         self._connection: sqlite3.Connection | None = connection
         self._close = close
         self._named = ErrorsNamed(kind.name, path)
+        self._unfinished: set[sqlite3.Cursor] = set()
         self.durability = durability_of(connection)
+        _open.add(self)
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -175,10 +188,12 @@ class Database:
         """Yield the rows of one query, in constant memory; read it to its end, or close it."""
         with self._named:
             cursor = self.connection.execute(sql, parameters)
+            self._unfinished.add(cursor)
             try:
                 yield from cursor
             finally:
                 cursor.close()
+                self._unfinished.discard(cursor)
 
     def transaction(self) -> Transaction:
         """`with database.transaction():` is BEGIN IMMEDIATE ... COMMIT, or ROLLBACK on an error.
@@ -197,11 +212,12 @@ class Database:
         A transaction under way is rolled back. In a fork of the opener nothing is touched.
         """
         connection, self._connection = self._connection, None
-        if connection is not None:
-            if os.getpid() == self._named.pid:
-                self._close(connection)
-            else:
-                _abandoned.append(connection)
+        if connection is not None and os.getpid() == self._named.pid:
+            _open.discard(self)
+            # A query that was not read to its end would keep the store open, and its lock held.
+            for cursor in self._unfinished:
+                cursor.close()
+            self._close(connection)
 
     def __enter__(self) -> Database:
         return self
@@ -210,7 +226,21 @@ class Database:
         self.close()
 
 
-_abandoned: list[sqlite3.Connection] = []
+_open: weakref.WeakSet[Database] = weakref.WeakSet()
+
+
+def _outlive_this_process() -> None:
+    # SQLite must not close in a child what the parent opened, not even at the interpreter's end:
+    # the last one to close would fold in a -wal that is not this process's.
+    # Source: sqlite.org/howtocorrupt.html, section 2.6.
+    for database in _open:
+        import ctypes
+
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(database._connection))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_outlive_this_process)
 
 
 class Transaction:

@@ -1,0 +1,102 @@
+"""From rest (DELETE) to writing (WAL), and back by whoever is the last."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from resumeproof.errors import ResumeproofError, StoreUnavailable
+from resumeproof.stores.gate import POLL_SECONDS
+from resumeproof.stores.kind import StoreKind
+from resumeproof.stores.place import is_held, raw
+from resumeproof.stores.recognise import Recognised, recognise
+from resumeproof.stores.sqlite import Durability, connect, durability_of
+
+WRITING = Durability("wal", "full")
+_BUSY = frozenset({5, 6})
+# Every connection in WAL holds a read lock on these bytes. Source: SQLite's os.h, SHARED_FIRST.
+_SHARED_FIRST, _SHARED_BYTES = 0x40000002, 510
+
+
+def go_to_wal(
+    connection: sqlite3.Connection, path: Path, kind: StoreKind, timeout_seconds: float
+) -> None:
+    """Bring WAL and synchronous=FULL into force, and read them back.
+
+    Raises sqlite3.Error; StoreUnavailable if SQLite does not do as it is told.
+    """
+    deadline = time.monotonic() + timeout_seconds
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL").fetchone()
+            break
+        except sqlite3.OperationalError as error:
+            # SQLite does not wait for this lock by itself. A reader holds it for a statement.
+            if error.sqlite_errorcode & 0xFF not in _BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(POLL_SECONDS)
+    connection.execute("PRAGMA synchronous=FULL")
+    if (in_force := durability_of(connection)) != WRITING:
+        cause = f"{in_force.journal_mode}/{in_force.synchronous} is in force, not wal/full"
+        raise StoreUnavailable(kind.name, str(path), cause)
+
+
+def go_to_rest(connection: sqlite3.Connection) -> bool:
+    """Go back to DELETE, which takes being the last; else empty the WAL, if it is not in use.
+
+    Whatever fails here fails after the commits, which are safe in the -wal.
+    """
+    try:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        connection.execute("PRAGMA journal_mode=DELETE").fetchone()
+    except sqlite3.Error:
+        with suppress(sqlite3.Error):
+            connection.execute("PRAGMA busy_timeout=0")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return False
+    return True
+
+
+def finish_for_others(path: Path, kind: StoreKind) -> None:
+    """Bring to rest what its last writer closed while somebody was reading it.
+
+    Does nothing where a writer died, somebody has the store open, or we may not write.
+    """
+    with suppress(ResumeproofError, sqlite3.Error, OSError):
+        found = recognise(path, kind)
+        if not found.wal_mode or found.wal_bytes or is_live(found):
+            return
+        if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+            connection = connect(path, "rw", busy_timeout_seconds=0)
+            try:
+                go_to_rest(connection)
+            finally:
+                connection.close()
+
+
+def is_live(found: Recognised) -> bool:
+    """Whether any process has the store open in WAL, as the kernel's locks tell. Raises OSError."""
+    if is_held(found.inode):
+        return True
+    if sys.platform == "win32":
+        return False
+    import fcntl
+    import struct
+
+    # struct flock, whose fields lie in another order on each family. Source: fcntl(2).
+    darwin = sys.platform == "darwin"
+    layout, type_index = ("@qqihh", 3) if darwin else ("@hhqqi", 0)
+    fields = (
+        (_SHARED_FIRST, _SHARED_BYTES, 0, fcntl.F_WRLCK, os.SEEK_SET)
+        if darwin
+        else (fcntl.F_WRLCK, os.SEEK_SET, _SHARED_FIRST, _SHARED_BYTES, 0)
+    )
+    with raw(found.path) as descriptor:
+        answer = fcntl.fcntl(descriptor, fcntl.F_GETLK, struct.pack(layout, *fields))
+    lock_type: int = struct.unpack(layout, answer)[type_index]
+    return lock_type != fcntl.F_UNLCK
