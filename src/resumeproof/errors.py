@@ -290,6 +290,19 @@ class NotYet(ResumeproofError):
     reason: str
 
 
+# -- a subject that cannot be judged --------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class SubjectRestless(ResumeproofError):
+    """Resuming the subject changes something for ever, so that there is no final state."""
+
+    exit = Exit.FINDINGS
+    template = "subject {subject} still changes after {lives} undisturbed lives"
+    subject: str
+    lives: int
+
+
 # -- damaged, or out of reach ----------------------------------------------------------------
 
 
@@ -366,6 +379,16 @@ class ToolUnreachable(ResumeproofError):
     )
     workflow_id: str
     cause: str
+
+
+@dataclass(eq=False)
+class ToolNotRegistered(ResumeproofError):
+    """The ledger knows no tool of this workflow: it is not the ledger that `create` wrote to."""
+
+    exit = Exit.DAMAGED
+    template = "workflow {workflow_id} has no tool registered in ledger {path}"
+    workflow_id: str
+    path: str
 
 
 @dataclass(eq=False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from resumeproof.domain.record import GENESIS, Draft, Record, chain
 from resumeproof.domain.recovery import (
     AbsenceProved,
     Acknowledge,
@@ -19,7 +20,6 @@ from resumeproof.domain.recovery import (
     MarkUnknown,
     Purpose,
 )
-from resumeproof.domain.record import GENESIS, Draft, Record, chain
 from resumeproof.domain.status import Event
 from resumeproof.domain.workflow import Workflow, apply
 

@@ -301,9 +301,8 @@ class Inspection:
 def fold(workflow_id: str, records: Iterable[Record]) -> Inspection:
     """Check the chain and fold it; name the first record that does not hold."""
     workflow: Workflow | None = None
-    previous, sequence = GENESIS, 0
-    for record in records:
-        sequence += 1
+    previous = GENESIS
+    for sequence, record in enumerate(records, start=1):
         place = f"timeline record {record.sequence}"
         if record.workflow_id != workflow_id or record.sequence != sequence:
             return Inspection(None, f"{place} stands where record {sequence} belongs")
