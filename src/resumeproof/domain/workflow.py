@@ -8,7 +8,7 @@ the exception: they are compared with what was *approved*, when they are about t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -68,7 +68,7 @@ class Workflow:
     last_call_at: str | None = None
     retry_at: str | None = None
     reason: str | None = None
-    results: Mapping[str, Any] = MappingProxyType({})
+    results: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     output: Any = None
 
     @property
