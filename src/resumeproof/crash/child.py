@@ -141,7 +141,7 @@ class Child:
 
     def _await_death(self) -> None:
         returncode: int | None
-        if hasattr(os, "waitid"):
+        if sys.platform != "win32" and hasattr(os, "waitid"):
             # Not reaped yet (WNOWAIT): nobody else can get its number while we may still kill it.
             try:
                 death = os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOWAIT)

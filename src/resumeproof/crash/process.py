@@ -15,10 +15,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from resumeproof.crash.adoption import adopting_orphans
 from resumeproof.crash.child import DEFAULT_CHANNEL, Channel, Child
 from resumeproof.crash.kill import Kill
 from resumeproof.crash.plan import CrashPoint
-from resumeproof.crash.tree import LIFE_VARIABLE, LifeTree, adopting_orphans
+from resumeproof.crash.tree import LIFE_VARIABLE, LifeTree
 from resumeproof.crash.witness import Witness
 from resumeproof.errors import UsageRefused
 

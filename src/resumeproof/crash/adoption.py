@@ -1,0 +1,94 @@
+"""Lets this process adopt its descendants' orphans, as `init` would, while lives run (Linux).
+
+Without it a daemon of a dead life belongs to the machine, and nothing shows that it is there.
+Sources: PR_SET_CHILD_SUBREAPER(2const), proc_tid_children(5).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+_PR_SET_CHILD_SUBREAPER: Final = 36  # linux/prctl.h
+_PR_GET_CHILD_SUBREAPER: Final = 37
+
+
+class _Subreaper:
+    """Adoption of orphans by this process, for as long as anybody needs it.
+
+    It is a property of the whole process, so lives that run side by side share it, and the last
+    one puts back what was in force before the first.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._before = 0
+
+    @contextmanager
+    def adopting(self) -> Iterator[None]:
+        with self._lock:
+            if self._users == 0:
+                self._before = _subreaper_flag()
+                _set_subreaper_flag(1)
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users -= 1
+                if self._users == 0:
+                    _set_subreaper_flag(self._before)
+
+
+_subreaper = _Subreaper()
+
+
+@contextmanager
+def adopting_orphans() -> Iterator[None]:
+    """Let orphans of this process's descendants become its children meanwhile; Linux only."""
+    if sys.platform != "linux":
+        yield
+        return
+    with _subreaper.adopting():
+        yield
+
+
+def _prctl(option: int, argument: object) -> None:
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    zero = ctypes.c_ulong(0)
+    if libc.prctl(option, argument, zero, zero, zero) != 0:
+        error = ctypes.get_errno()
+        raise OSError(error, f"prctl {option}: {os.strerror(error)}")
+
+
+def _subreaper_flag() -> int:
+    import ctypes
+
+    flag = ctypes.c_int(0)
+    _prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(flag))
+    return flag.value
+
+
+def _set_subreaper_flag(flag: int) -> None:
+    import ctypes
+
+    _prctl(_PR_SET_CHILD_SUBREAPER, ctypes.c_ulong(flag))
+
+
+def own_children() -> frozenset[int]:
+    """The pids of this process's children; empty where /proc does not list them."""
+    pids: set[int] = set()
+    for listing in Path("/proc/self/task").glob("*/children"):
+        try:
+            pids.update(map(int, listing.read_text().split()))
+        except OSError:
+            continue  # that thread ended meanwhile; its children are listed with another
+    return frozenset(pids)
