@@ -213,8 +213,13 @@ class SqliteJournalTransaction:
             VALUES (?, ?, ?, ?, ?, ?, ?)
             """,
             (
-                record.workflow_id, record.sequence, record.event, record.at,
-                record.facts_text, record.previous, record.hash,
+                record.workflow_id,
+                record.sequence,
+                record.event,
+                record.at,
+                record.facts_text,
+                record.previous,
+                record.hash,
             ),
         )
 
