@@ -33,6 +33,13 @@ if TYPE_CHECKING:
 _KIND: Final = "lock file"
 _POLL_SECONDS: Final = 0.02
 _PROBE_TRIES_MAX: Final = 100
+# O_NONBLOCK: a named pipe of that name must not hang us.
+_PROBE_FLAGS: Final[int] = (
+    os.O_RDONLY
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_BINARY", 0)
+)
 _RECORD_BYTES: Final = 512
 _RECORD_OFFSET: Final = 1  # Windows locks byte 0 against readers, too
 
@@ -205,7 +212,7 @@ def probe(journal_path: Path) -> LockState:
     state = LockState(held=False, owner=None)
     for _ in range(_PROBE_TRIES_MAX):
         try:
-            descriptor = os.open(path, os.O_RDONLY | _ASK_FLAGS)
+            descriptor = os.open(path, _PROBE_FLAGS)
         except (FileNotFoundError, NotADirectoryError):
             return LockState(held=False, owner=None)
         except OSError as error:
@@ -235,11 +242,6 @@ def remove_lock_file(journal_path: Path) -> bool:
     except JournalBusy:
         return False
     return True
-
-
-_ASK_FLAGS: Final[int] = (
-    getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-)
 
 
 def _is_held(descriptor: int) -> bool:
