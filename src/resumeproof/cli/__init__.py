@@ -1,13 +1,69 @@
-"""The command line, one file for each group of commands."""
+"""The command line, one file for each group of commands.
+
+This file is all that `--version` costs: whatever a command needs is imported with the command.
+"""
 
 from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from resumeproof import __version__
+from resumeproof.cli.lazy import LazyGroup
+from resumeproof.cli.output import Output
+
+_HOMES = {
+    "create": "resumeproof.cli.action:create",
+    "approve": "resumeproof.cli.decision:approve",
+    "replace-action": "resumeproof.cli.action:replace_action",
+    "cancel": "resumeproof.cli.decision:cancel",
+    "resume": "resumeproof.cli.resume:resume",
+    "reconcile": "resumeproof.cli.decision:reconcile",
+    "timeline": "resumeproof.cli.timeline:timeline",
+    "show": "resumeproof.cli.look:show",
+    "list": "resumeproof.cli.look:list_",
+    "effects": "resumeproof.cli.look:effects",
+    "verify": "resumeproof.cli.verify:verify",
+    "demo": "resumeproof.cli.demo:demo",
+}
 
 
-@click.group()
+class CommandLine(LazyGroup):
+    """Ends every command with an exit status of docs/cli.md, and never with a traceback."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run a command, whose value is its exit status; exit with it if `standalone_mode`."""
+        if not standalone_mode:
+            return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        output = Output.wanted_by(sys.argv[1:] if args is None else args)
+        try:
+            status = super().main(
+                args, prog_name, complete_var, standalone_mode=False, obj=output, **extra
+            )
+            output.finish()
+        except (Exception, KeyboardInterrupt) as error:
+            from resumeproof.cli.failure import report
+
+            status = report(error, output)
+        sys.exit(status)
+
+
+@click.group(cls=CommandLine, homes=_HOMES, epilog="Exit statuses: see docs/cli.md.")
 @click.version_option(__version__)
 def main() -> None:
-    """Kill a workflow wherever a crash can hurt it, resume it, and show whether that was safe."""
+    """Kill a workflow wherever a crash can hurt it, resume it, and show whether that was safe.
+
+    \b
+    Example:
+      resumeproof demo
+    """

@@ -1,0 +1,108 @@
+"""Commands with which people decide: `approve`, `cancel` and `reconcile`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from resumeproof.cli.options import note_text, takes_actor, takes_stores, takes_workflow
+from resumeproof.cli.output import Output
+from resumeproof.cli.stores import Stores, observed
+from resumeproof.cli.text import workflow_lines
+from resumeproof.runtime import operations
+from resumeproof.runtime.operations import Resolution
+
+if TYPE_CHECKING:
+    from resumeproof.runtime.session import Site
+    from resumeproof.stores.protocols import Journal
+
+Change = Callable[["Journal", "Site"], Any]
+
+
+def decide(output: Output, stores: Stores, workflow_id: str, change: Change) -> None:
+    """Change a workflow under the driver lock, and print it as this change left it."""
+    from resumeproof.runtime.session import writing
+
+    site = stores.site()
+    with writing(site, workflow_id) as journal:
+        change(journal, site)
+        workflow = observed(journal, workflow_id)
+    output.document(workflow)
+    output.lines(workflow_lines(workflow))
+
+
+@click.command(short_help="Approve a workflow's action, by its digest.")
+@takes_workflow
+@takes_actor
+@takes_stores
+def approve(output: Output, stores: Stores, workflow_id: str, actor: str) -> None:
+    """Approve the stored action, by the digest of its bytes; other bytes will never be sent.
+
+    \b
+    Example:
+      resumeproof approve --workflow wf_0123 --actor alice
+    """
+    decide(
+        output,
+        stores,
+        workflow_id,
+        lambda journal, site: operations.approve(journal, site.clock, workflow_id, actor=actor),
+    )
+
+
+@click.command(short_help="Withdraw a workflow before any attempt.")
+@takes_workflow
+@takes_stores
+def cancel(output: Output, stores: Stores, workflow_id: str) -> None:
+    """Withdraw a workflow. Refused once an attempt has started.
+
+    \b
+    Example:
+      resumeproof cancel --workflow wf_0123
+    """
+    decide(
+        output,
+        stores,
+        workflow_id,
+        lambda journal, site: operations.cancel(journal, site.clock, workflow_id),
+    )
+
+
+@click.command(short_help="Decide about an effect in doubt.")
+@takes_workflow
+@click.option(
+    "--resolution",
+    required=True,
+    type=click.Choice([*Resolution]),
+    help="What was found out about the effect.",
+)
+@takes_actor
+@click.option("--note", type=note_text, default="", help="How it was found out.")
+@takes_stores
+def reconcile(
+    output: Output, stores: Stores, workflow_id: str, resolution: str, actor: str, note: str
+) -> None:
+    """Record an operator's decision on a workflow that is unknown. The first decision stands.
+
+    Nothing is called: the decision says what happened, it does not make it happen.
+
+    \b
+    Example:
+      resumeproof reconcile --workflow wf_0123 --actor alice \\
+        --resolution confirmed_applied --note "seen in the merchant's dashboard"
+    """
+    decide(
+        output,
+        stores,
+        workflow_id,
+        lambda journal, site: operations.reconcile(
+            journal,
+            site.clock,
+            workflow_id,
+            resolution=Resolution(resolution),
+            actor=actor,
+            note=note,
+        ),
+    )
