@@ -228,15 +228,21 @@ def test_grandchild_that_nothing_tells_apart_from_a_stranger_is_left_alone_and_s
         assert grandchild.is_running()
 
 
+@posix
 def test_survivor_that_ends_by_itself_is_no_orphan() -> None:
     """As multiprocessing's resource tracker does, when its parent's end of a pipe goes."""
     life = run_python(
-        "import os, subprocess, sys\n"
-        "subprocess.Popen([sys.executable, '-c', 'import sys; sys.stdin.read()'],\n"
-        "                 stdin=subprocess.PIPE)\n"
-        "os._exit(86)\n"
+        "import os, subprocess\nsubprocess.Popen(['cat'], stdin=subprocess.PIPE)\nos._exit(86)\n"
     )
     assert outcome(life) == ("exit 86", "", False, (), True)
+
+
+@linux
+def test_daemon_that_ended_is_reaped_and_no_orphan() -> None:
+    life = live("daemon_ended.py")
+    daemon = int(life.stdout)
+    assert outcome(life) == ("exit 0", f"{daemon}\n", False, (), True)
+    assert not psutil.pid_exists(daemon)
 
 
 @posix

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 LIFE_VARIABLE: Final = "RESUMEPROOF_LIFE"
 
-GRACE_SECONDS: Final = 0.25
+GRACE_SECONDS: Final = 0.5
 """How long a survivor may take to end by itself, as a resource tracker does when its pipe ends."""
 
 _DEATH_SECONDS: Final = 5.0

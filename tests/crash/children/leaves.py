@@ -14,6 +14,12 @@ import sys
 from resumeproof.crash.kill import hold_until_killed
 from resumeproof.crash.witness import write_witness
 
+STRANGER = """
+import os, sys
+os.write(int(sys.argv[1]), b"%d\\n" % os.getpid())
+os.read(os.pipe()[0], 1)
+"""
+
 
 def grandchild(how: str, report: int) -> None:
     if how == "daemon" and os.fork():
@@ -22,11 +28,12 @@ def grandchild(how: str, report: int) -> None:
         os.setsid()
     if how == "daemon" and os.fork():
         os._exit(0)
+    if how == "stranger":
+        os.set_inheritable(report, True)
+        os.execve(sys.executable, [sys.executable, "-c", STRANGER, str(report)], {})
     os.write(report, b"%d\n" % os.getpid())
     if how == "daemon":
         os.closerange(0, 256)
-    if how == "stranger":
-        os.execve(sys.executable, [sys.executable, "-c", "import os; os.read(os.pipe()[0], 1)"], {})
     os.read(os.pipe()[0], 1)
 
 
