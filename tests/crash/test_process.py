@@ -231,8 +231,9 @@ def test_grandchild_that_nothing_tells_apart_from_a_stranger_is_left_alone_and_s
 @posix
 def test_survivor_that_ends_by_itself_is_no_orphan() -> None:
     """As multiprocessing's resource tracker does, when its parent's end of a pipe goes."""
+    survivor = ["sh", "-c", "cat; exec sleep 0.05"]
     life = run_python(
-        "import os, subprocess\nsubprocess.Popen(['cat'], stdin=subprocess.PIPE)\nos._exit(86)\n"
+        f"import os, subprocess; subprocess.Popen({survivor}, stdin=subprocess.PIPE); os._exit(86)"
     )
     assert outcome(life) == ("exit 86", "", False, (), True)
 
