@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _KIND: Final = "lock file"
 _POLL_SECONDS: Final = 0.02
+_PROBE_GRACE_SECONDS: Final = 1.0  # a probe may be off its processor with the lock in hand
 _PROBE_TRIES_MAX: Final = 100
 # O_NONBLOCK: a named pipe of that name must not hang us.
 _PROBE_FLAGS: Final[int] = (
@@ -99,7 +100,7 @@ class DriverLock:
         return self._native is not None and self._native.is_locked
 
     def acquire(self, timeout_seconds: float) -> Self:
-        """Take the lock, waiting at most `timeout_seconds` for it (0: try once).
+        """Take the lock, waiting at most `timeout_seconds` for its holder (0: not at all).
 
         Raises `JournalBusy` where another driver keeps it, `StoreNotFound` where the journal's
         directory is missing, `StoreUnavailable` where no lock file can be made, `StoreRefused`
@@ -115,13 +116,14 @@ class DriverLock:
         if not self._path.parent.is_dir():
             raise StoreNotFound("directory", str(self._path.parent))
         started = time.monotonic()
-        for _ in range(_PROBE_TRIES_MAX):
-            if self._try_until(started + timeout_seconds):
+        if self._try_until(started + timeout_seconds):
+            return self
+        state = probe(self._journal_path)
+        if not state.held:
+            # What stood in the way was a probe's momentary shared lock, or has just let go.
+            if self._try_until(time.monotonic() + _PROBE_GRACE_SECONDS):
                 return self
-            # What stood in the way may have been a probe's momentary shared lock: no driver.
             state = probe(self._journal_path)
-            if state.held:
-                break
         waited_seconds = round(time.monotonic() - started, 3)
         owner = str(state.owner or "who wrote no name")
         raise JournalBusy(str(self._journal_path), owner, waited_seconds)
@@ -203,8 +205,8 @@ def probe(journal_path: Path) -> LockState:
 
     On POSIX the question is a shared lock, asked for without waiting and given back at once
     (flock(2) offers no other way, and /proc/locks hides the holders of other pid namespaces).
-    A driver that meets it looks, by the same question, whether its obstacle is a driver, and
-    tries again if not. On Windows a read of the locked byte fails, and nothing is taken.
+    A driver that meets it asks in the same way whether its obstacle is a driver, and tries again
+    if not. On Windows a read of the locked byte fails, and nothing is taken.
 
     Raises `StoreUnavailable` where a lock file is there and cannot be asked.
     """

@@ -223,6 +223,27 @@ def test_probe_alters_nothing(journal: Path) -> None:
     assert (lock_path(journal).read_bytes(), lock_path(journal).stat().st_mtime_ns) == before
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows deletes no open file")
+def test_probe_sees_the_driver_that_took_over_while_it_looked(
+    journal: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between opening the file and asking the kernel, the lock changes hands, and its file."""
+    first, second = lock_of(journal).acquire(0), lock_of(journal, "driver_b")
+    open_file = os.open
+
+    def open_then_hand_over(path: Path, flags: int) -> int:
+        descriptor = open_file(path, flags)
+        monkeypatch.undo()
+        first.release()
+        second.acquire(0)
+        return descriptor
+
+    monkeypatch.setattr(os, "open", open_then_hand_over)
+    state = probe(journal)
+    second.release()
+    assert state == LockState(held=True, owner=Owner(os.getpid(), SINCE, "driver_b"))
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="kinds of file that only POSIX has")
 def test_probe_does_not_hang_on_a_pipe(journal: Path) -> None:
     os.mkfifo(lock_path(journal))
