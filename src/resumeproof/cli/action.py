@@ -12,6 +12,7 @@ from resumeproof.cli.options import (
     COUNT_MAX,
     KEY_LENGTH_MAX,
     bounded_text,
+    one_of,
     positive_seconds,
     seconds,
     takes_action,
@@ -45,8 +46,8 @@ _STDIN = Path("-")
 )
 @click.option(
     "--lookup",
-    type=click.Choice([*Lookup]),
-    default=Lookup.NONE,
+    type=one_of(Lookup),
+    default=str(Lookup.NONE),
     show_default=True,
     help="Whether the tool can be asked for a key's effect.",
 )

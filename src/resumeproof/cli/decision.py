@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from resumeproof.cli.options import note_text, takes_actor, takes_stores, takes_workflow
+from resumeproof.cli.options import note_text, one_of, takes_actor, takes_stores, takes_workflow
 from resumeproof.cli.output import Output
 from resumeproof.cli.stores import Stores, observed
 from resumeproof.cli.text import workflow_lines
@@ -75,7 +75,7 @@ def cancel(output: Output, stores: Stores, workflow_id: str) -> None:
 @click.option(
     "--resolution",
     required=True,
-    type=click.Choice([*Resolution]),
+    type=one_of(Resolution),
     help="What was found out about the effect.",
 )
 @takes_actor

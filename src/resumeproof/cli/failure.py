@@ -57,9 +57,8 @@ def failure_of(error: BaseException) -> Failure:
 def _usage_message(error: click.UsageError) -> str:
     # click lists the choices of a missing option below one another.
     message = " ".join(error.format_message().split())
-    if error.ctx is None:
-        return message
-    return f"{message.rstrip('.')}. Try '{error.ctx.command_path} --help'."
+    command = error.ctx.command_path if error.ctx else "resumeproof"
+    return f"{message.rstrip('.')}. Try '{command} --help'."
 
 
 def report(error: BaseException, output: Output) -> int:

@@ -6,7 +6,13 @@ from typing import Any
 
 import click
 
-from resumeproof.cli.options import KEY_LENGTH_MAX, bounded_text, takes_stores, takes_workflow
+from resumeproof.cli.options import (
+    KEY_LENGTH_MAX,
+    bounded_text,
+    one_of,
+    takes_stores,
+    takes_workflow,
+)
 from resumeproof.cli.output import Output
 from resumeproof.cli.stores import Stores, with_driver
 from resumeproof.cli.text import ledger_lines, queue_lines, workflow_lines
@@ -29,7 +35,7 @@ def show(output: Output, stores: Stores, workflow_id: str) -> None:
 
 
 @click.command("list", short_help="List workflows, in order of creation.")
-@click.option("--status", type=click.Choice([*Status]), help="Only those of this status.")
+@click.option("--status", type=one_of(Status), help="Only those of this status.")
 @takes_stores
 def list_(output: Output, stores: Stores, status: str | None) -> None:
     """List workflows, in order of creation, as their rows tell; nothing is verified.

@@ -6,6 +6,7 @@ import functools
 import math
 import re
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
@@ -24,6 +25,11 @@ SECONDS_MAX: Final = 1e9
 COUNT_MAX: Final = 1_000_000
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def one_of(values: type[StrEnum]) -> click.Choice[str]:
+    """An option's type: the value, and not the name, of one member."""
+    return click.Choice([str(value) for value in values])
 
 
 def bounded_text(length_max: int) -> Callable[[str], str]:

@@ -41,11 +41,11 @@ def _escaped(character: str) -> str:
 def _format_named(words: Sequence[str]) -> str | None:
     """The last `--format` on the command line."""
     named = None
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for index, word in enumerate(words):
         if word == "--":
             break
         if word == "--format":
-            named = following
+            named = next(iter(words[index + 1 :]), None)
         elif word.startswith("--format="):
             named = word.partition("=")[2]
     return named

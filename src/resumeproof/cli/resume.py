@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from resumeproof.cli.failure import failure_of
-from resumeproof.cli.options import KEY_LENGTH_MAX, bounded_text, seconds, takes_stores
+from resumeproof.cli.options import KEY_LENGTH_MAX, bounded_text, one_of, seconds, takes_stores
 from resumeproof.cli.output import Output, note
 from resumeproof.cli.stores import Stores
 from resumeproof.cli.text import workflow_lines
@@ -49,7 +49,7 @@ _EXIT_OF: Mapping[str, Exit] = MappingProxyType(
 )
 @click.option(
     "--kill",
-    type=click.Choice([*Kill]),
+    type=one_of(Kill),
     help="How to die there; exit86 unless said otherwise.",
 )
 @click.option(

@@ -35,13 +35,11 @@ def workflow_lines(workflow: Document) -> Iterator[str]:
     )
     if receipt := workflow["receipt"]:
         replayed = "replayed: the first call's" if receipt["replayed"] else "not replayed"
-        yield _line(
-            "receipt", f"{receipt['receipt_id']} ({replayed}), applied {receipt['applied_at']}"
-        )
+        yield _line("receipt", receipt["receipt_id"])
+        yield _line("", f"{replayed}, applied {receipt['applied_at']}")
     if decision := workflow["decision"]:
-        yield _line(
-            "decision", f"{decision['resolution']} by {decision['actor']} at {decision['at']}"
-        )
+        yield _line("decision", f"{decision['resolution']}, at {decision['at']}")
+        yield _line("actor", decision["actor"])
         if decision["note"]:
             yield _line("note", decision["note"])
     yield _line("updated", workflow["updated_at"])

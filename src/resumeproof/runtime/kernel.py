@@ -153,7 +153,9 @@ def _claim(held: Held, engine: Engine, purpose: Purpose) -> Held:
         if found != workflow.approved_digest:
             raise ApprovalMismatch(workflow.id, str(workflow.approved_digest), found)
         draft = protocol.claim(workflow, purpose, driver=engine.token, digest=found)
-        return write(transaction, replace(held, stored=fresh), (draft,), at=at)
+        # The transaction's row comes without its records; the bytes to be sent are its own.
+        stored = replace(fresh, records=held.stored.records)
+        return write(transaction, replace(held, stored=stored), (draft,), at=at)
 
 
 def _call(held: Held, engine: Engine) -> Conclusion:

@@ -26,7 +26,7 @@ from resumeproof.runtime.identity import Identity
 from resumeproof.runtime.kernel import Engine, facts_of
 from resumeproof.runtime.lock import DriverLock
 from resumeproof.runtime.operations import Terms, create, hold
-from resumeproof.stores.place import refuse_same_file
+from resumeproof.runtime.preflight import refuse_unfit_paths, refuse_unfit_to_create
 from resumeproof.stores.protocols import Journal, Tool
 from resumeproof.stores.sqlite_journal import SqliteJournal
 from resumeproof.stores.sqlite_ledger import SqliteLedger
@@ -68,7 +68,7 @@ def _locked(site: Site) -> Iterator[str]:
 @contextmanager
 def writing(site: Site, workflow_id: str) -> Iterator[Journal]:
     """The journal, open for one operator's change of a workflow of the site's ledger."""
-    refuse_same_file(site.journal, site.ledger)
+    refuse_unfit_paths(site.journal, site.ledger)
     with SqliteJournal.open_reader(site.journal) as journal:
         workflow, ledger_id = hold(journal, workflow_id).workflow, site.ledger_id()
         if workflow.ledger_id != ledger_id:
@@ -114,7 +114,7 @@ def create_workflow(
     The contract is registered in the ledger first: a workflow whose tool nobody knows must not
     exist. `terms` is given the ledger's id.
     """
-    refuse_same_file(site.journal, site.ledger)
+    refuse_unfit_to_create(site.journal, site.ledger)
     workflow_id = site.identity.new_id("wf")
     with _locked(site):
         at = format_instant(site.clock.now())
@@ -135,17 +135,15 @@ def create_workflow(
     return held.workflow
 
 
-def _peek(site: Site, workflow_id: str) -> Workflow | None:
-    """The workflow, if it can be returned as it is; None if a driver must look.
-
-    Raises what the recovery table refuses with, without having written anything.
-    """
-    refuse_same_file(site.journal, site.ledger)
+@contextmanager
+def _reading(site: Site) -> Iterator[Engine]:
+    """Both stores, open to be read: what a driver would decide can be told, and nothing done."""
+    refuse_unfit_paths(site.journal, site.ledger)
     with (
         SqliteJournal.open_reader(site.journal) as journal,
         SqliteLedger.open_reader(site.ledger) as ledger,
     ):
-        engine = Engine(
+        yield Engine(
             journal=journal,
             tool=ledger,
             ledger_id=ledger.ledger_id,
@@ -154,16 +152,27 @@ def _peek(site: Site, workflow_id: str) -> Workflow | None:
             health=Health(site.journal),
             token="",
         )
-        held = hold_of_ledger(engine, workflow_id)
-        decision = decide(facts_of(held.stored, engine))
-        if isinstance(decision, Refuse):
-            raise decision.error
-        return held.workflow if isinstance(decision, Return) else None
+
+
+def _peek(engine: Engine, workflow_id: str) -> Workflow | None:
+    """The workflow, if it can be returned as it is; None if a driver must look.
+
+    Raises what the recovery table refuses with.
+    """
+    held = hold_of_ledger(engine, workflow_id)
+    decision = decide(facts_of(held.stored, engine))
+    if isinstance(decision, Refuse):
+        raise decision.error
+    return held.workflow if isinstance(decision, Return) else None
 
 
 def resume(site: Site, workflow_id: str, wrap: Wrap = unwrapped) -> Workflow:
-    """Resume one workflow as far as it goes, and return it. Raises what `drive` raises."""
-    workflow = _peek(site, workflow_id)
+    """Resume one workflow as far as it goes, and return it. Raises what `drive` raises.
+
+    A workflow that ended, or that is refused, is returned or refused without writing anything.
+    """
+    with _reading(site) as engine:
+        workflow = _peek(engine, workflow_id)
     if workflow is not None:
         return workflow
     with driving(site, wrap) as engine:
@@ -171,7 +180,7 @@ def resume(site: Site, workflow_id: str, wrap: Wrap = unwrapped) -> Workflow:
 
 
 def unfinished(site: Site) -> list[str]:
-    """The ids of all workflows that have not ended, in order of creation."""
+    """The ids of all workflows that have not ended: by status, each in order of creation."""
     with SqliteJournal.open_reader(site.journal) as journal:
         return [
             str(stored.row["id"])
@@ -184,9 +193,27 @@ def unfinished(site: Site) -> list[str]:
 def resume_each(
     site: Site, workflow_ids: list[str]
 ) -> Iterator[tuple[str, Workflow | ResumeproofError]]:
-    """Resume workflows one after the other under one lock; one's refusal does not stop the next."""
-    with driving(site) as engine:
+    """Resume workflows one after the other; one's refusal does not stop the next.
+
+    Those that need no driver come first, and where none needs one nothing is written. The others
+    are driven under one lock; without it `JournalBusy` is raised, and none of them is.
+    """
+    to_drive = []
+    with _reading(site) as engine:
         for workflow_id in workflow_ids:
+            try:
+                workflow = _peek(engine, workflow_id)
+            except ResumeproofError as error:
+                yield workflow_id, error
+            else:
+                if workflow is None:
+                    to_drive.append(workflow_id)
+                else:
+                    yield workflow_id, workflow
+    if not to_drive:
+        return
+    with driving(site) as engine:
+        for workflow_id in to_drive:
             try:
                 yield workflow_id, drive(engine, workflow_id)
             except ResumeproofError as error:
