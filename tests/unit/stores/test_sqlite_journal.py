@@ -14,25 +14,16 @@ from resumeproof.stores.protocols import Journal
 from resumeproof.stores.sqlite import Database
 from resumeproof.stores.sqlite_journal import JOURNAL, SqliteJournal
 from tests.unit.stores.journal_contract import JournalContract, refusal
-from tests.unit.stores.told import Told, approved, created, replaced, write, write_all
+from tests.unit.stores.told import CREATED_AT, Told, approved, created, replaced, write, write_all
 from tests.unit.stores.toy import Child, files, is_at_rest
-
-CREATED_AT = "2026-01-02T03:04:05.000000Z"
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    path = tmp_path / "journal.sqlite3"
-    assert SqliteJournal.create(path, journal_id="journal-1", created_at=CREATED_AT)
-    return path
 
 
 class TestSqliteJournal(JournalContract):
     journal: Journal
 
     @pytest.fixture(autouse=True)
-    def _opened(self, path: Path) -> Iterator[None]:
-        self.journal = SqliteJournal.open(path)
+    def _opened(self, journal_path: Path) -> Iterator[None]:
+        self.journal = SqliteJournal.open(journal_path)
         yield
         self.journal.close()
 
@@ -44,8 +35,8 @@ class TestSqliteJournal(JournalContract):
 # -- the file ----------------------------------------------------------------------------------
 
 
-def test_a_new_journal_says_which_it_is_and_is_empty(path: Path) -> None:
-    with SqliteJournal.open_reader(path) as journal:
+def test_a_new_journal_says_which_it_is_and_is_empty(journal_path: Path) -> None:
+    with SqliteJournal.open_reader(journal_path) as journal:
         assert (journal.journal_id, journal.created_at, list(journal.rows())) == (
             "journal-1",
             CREATED_AT,
@@ -53,37 +44,37 @@ def test_a_new_journal_says_which_it_is_and_is_empty(path: Path) -> None:
         )
 
 
-def test_a_journal_bears_its_mark_and_version(path: Path) -> None:
-    header = path.read_bytes()[:100]
+def test_a_journal_bears_its_mark_and_version(journal_path: Path) -> None:
+    header = journal_path.read_bytes()[:100]
     assert (header[68:72], header[60:64]) == (b"RPJL", b"\0\0\0\1")
 
 
-def test_creating_a_journal_again_changes_nothing(path: Path) -> None:
-    before = files(path.parent)
-    again = SqliteJournal.create(path, journal_id="journal-2", created_at=CREATED_AT)
-    assert (again, files(path.parent)) == (False, before)
+def test_creating_a_journal_again_changes_nothing(journal_path: Path) -> None:
+    before = files(journal_path.parent)
+    again = SqliteJournal.create(journal_path, journal_id="journal-2", created_at=CREATED_AT)
+    assert (again, files(journal_path.parent)) == (False, before)
 
 
-def test_a_journal_open_for_writing_survives_power_loss(path: Path) -> None:
-    with SqliteJournal.open(path) as journal:
+def test_a_journal_open_for_writing_survives_power_loss(journal_path: Path) -> None:
+    with SqliteJournal.open(journal_path) as journal:
         assert (journal.durability.journal_mode, journal.durability.synchronous) == ("wal", "full")
 
 
-def test_a_closed_journal_is_one_file(path: Path) -> None:
-    with SqliteJournal.open(path) as journal:
+def test_a_closed_journal_is_one_file(journal_path: Path) -> None:
+    with SqliteJournal.open(journal_path) as journal:
         write(journal, None, created("w"))
-    assert is_at_rest(path)
+    assert is_at_rest(journal_path)
 
 
-def test_a_reader_cannot_write(path: Path) -> None:
-    before = files(path.parent)
-    with SqliteJournal.open_reader(path) as journal:
+def test_a_reader_cannot_write(journal_path: Path) -> None:
+    before = files(journal_path.parent)
+    with SqliteJournal.open_reader(journal_path) as journal:
         error = refusal(lambda: write(journal, None, created("w")))
-    assert (type(error), files(path.parent)) == (StoreUnavailable, before)
+    assert (type(error), files(journal_path.parent)) == (StoreUnavailable, before)
 
 
-def test_a_full_disk_undoes_the_commit_and_the_next_one_goes_through(path: Path) -> None:
-    database = open_writer(path, JOURNAL)
+def test_a_full_disk_undoes_the_commit_and_the_next_one_goes_through(journal_path: Path) -> None:
+    database = open_writer(journal_path, JOURNAL)
     with SqliteJournal(database) as journal:
         new = write(journal, None, created("w"))
         after = new
@@ -117,13 +108,17 @@ def test_a_full_disk_undoes_the_commit_and_the_next_one_goes_through(path: Path)
     ],
 )
 def test_a_journal_that_does_not_say_which_it_is_is_refused(
-    path: Path, statement: str, opened: Callable[[Path], SqliteJournal]
+    journal_path: Path, statement: str, opened: Callable[[Path], SqliteJournal]
 ) -> None:
-    with open_writer(path, JOURNAL) as database:
+    with open_writer(journal_path, JOURNAL) as database:
         database.execute("DROP TRIGGER journal_stays")
         database.execute(statement)
-    error = refusal(lambda: opened(path))
-    assert (type(error), error.facts["path"], is_at_rest(path)) == (StoreRefused, str(path), True)
+    error = refusal(lambda: opened(journal_path))
+    assert (type(error), error.facts["path"], is_at_rest(journal_path)) == (
+        StoreRefused,
+        str(journal_path),
+        True,
+    )
 
 
 # -- other processes ---------------------------------------------------------------------------
@@ -144,12 +139,12 @@ with SqliteJournal.open(path) as journal:
     "opened", [pytest.param(open_writer, id="writer"), pytest.param(open_reader, id="reader")]
 )
 def test_a_load_sees_one_moment_though_another_process_commits_in_the_middle_of_it(
-    path: Path, opened: Callable[..., Database]
+    journal_path: Path, opened: Callable[..., Database]
 ) -> None:
-    with SqliteJournal.open(path) as journal:
+    with SqliteJournal.open(journal_path) as journal:
         new = write(journal, None, created("w"))
     meanwhile: list[str] = []
-    with Child(COMMIT_WHEN_TOLD, path) as child:
+    with Child(COMMIT_WHEN_TOLD, journal_path) as child:
         child.expect("open")
 
         def trace(statement: str) -> None:
@@ -158,7 +153,7 @@ def test_a_load_sees_one_moment_though_another_process_commits_in_the_middle_of_
                 child.expect("committed")
                 meanwhile.append("committed")
 
-        database = opened(path, JOURNAL)
+        database = opened(journal_path, JOURNAL)
         with SqliteJournal(database) as journal:
             database.connection.set_trace_callback(trace)
             loaded, then = journal.load("w"), journal.load("w")
@@ -196,12 +191,13 @@ say(" ".join(outcomes))
 """
 
 
-def test_of_eight_processes_at_one_revision_exactly_one_wins(path: Path) -> None:
-    with SqliteJournal.open(path) as journal:
+def test_of_eight_processes_at_one_revision_exactly_one_wins(journal_path: Path) -> None:
+    with SqliteJournal.open(journal_path) as journal:
         write(journal, None, created("w"))
     with ExitStack() as stack:
         children = [
-            stack.enter_context(Child(CONTEND, path, str(number))) for number in range(PROCESSES)
+            stack.enter_context(Child(CONTEND, journal_path, str(number)))
+            for number in range(PROCESSES)
         ]
         for _ in range(REVISIONS):
             for word in ("loaded", "written"):
@@ -211,7 +207,7 @@ def test_of_eight_processes_at_one_revision_exactly_one_wins(path: Path) -> None
                     child.tell()
         ends = [child.end() for child in children]
     outcomes = zip(*(out.split() for _, out, _ in ends), strict=True)
-    with SqliteJournal.open_reader(path) as journal:
+    with SqliteJournal.open_reader(journal_path) as journal:
         workflow = inspect(journal.load("w")).sound()
     assert (
         [(status, err) for status, _, err in ends],
@@ -267,9 +263,9 @@ def test_an_operation_takes_as_many_steps_among_2000_workflows_as_among_20(
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, id=name) for name in OPERATIONS])
-def test_no_statement_scans_or_sorts(path: Path, name: str) -> None:
-    grown(path, 20)
-    database = open_writer(path, JOURNAL)
+def test_no_statement_scans_or_sorts(journal_path: Path, name: str) -> None:
+    grown(journal_path, 20)
+    database = open_writer(journal_path, JOURNAL)
     statements: list[str] = []
     with SqliteJournal(database) as journal:
         database.connection.set_trace_callback(statements.append)

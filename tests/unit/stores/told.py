@@ -14,6 +14,14 @@ from resumeproof.domain.status import Event
 from resumeproof.domain.workflow import Stored, Workflow
 from resumeproof.stores.protocols import Journal
 
+CREATED_AT = "2026-01-02T03:04:05.000000Z"
+"""When the stores of these tests were created."""
+
+
+def at(sequence: int) -> str:
+    """The instant of a workflow's record."""
+    return f"2026-01-02T03:04:05.{sequence:06d}Z"
+
 
 def action_of(amount: int) -> Action:
     """An action whose bytes are not ASCII alone, and hold what SQL, JSON and text files escape."""
@@ -41,9 +49,10 @@ class Told:
         return Stored(self.workflow.row(), self.action.canonical, self.action.digest, ())
 
     def then(self, *drafts: Draft, action: Action | None = None) -> Told:
-        sequence = self.workflow.revision + 1
-        at = f"2026-01-02T03:04:05.{sequence:06d}Z"
-        records, workflow = extend(self.workflow, drafts, workflow_id=self.workflow.id, at=at)
+        before = self.workflow
+        records, workflow = extend(
+            before, drafts, workflow_id=before.id, at=at(before.revision + 1)
+        )
         return Told(workflow, action or self.action, self.records + records)
 
 
@@ -61,9 +70,8 @@ def created(workflow_id: str, *, key: str | None = "key-1") -> Told:
         "retry_base_seconds": 1,
         "step": "approve",
     }
-    at = "2026-01-02T03:04:05.000001Z"
     draft = Draft(Event.CREATED, facts)
-    records, workflow = extend(None, (draft,), workflow_id=workflow_id, at=at)
+    records, workflow = extend(None, (draft,), workflow_id=workflow_id, at=at(1))
     return Told(workflow, action, records)
 
 

@@ -1,0 +1,16 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from resumeproof.stores.sqlite_journal import SqliteJournal
+from tests.unit.stores.told import CREATED_AT
+
+
+@pytest.fixture
+def journal_path(tmp_path: Path) -> Path:
+    """The file of an empty journal, at rest, alone in its directory."""
+    path = tmp_path / "journal.sqlite3"
+    assert SqliteJournal.create(path, journal_id="journal-1", created_at=CREATED_AT)
+    return path
