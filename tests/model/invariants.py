@@ -7,8 +7,10 @@ from collections.abc import Callable
 from resumeproof.domain.contract import KEY_LIFETIME_MARGIN, Lookup
 from resumeproof.domain.recovery import Doubt, Purpose
 from resumeproof.domain.status import ENDED, Status
+from tests.model.driver import step
 from tests.model.ledger import receipt_of, seconds_of
-from tests.model.world import Scope, Waiting, World, approve, land, step, tick
+from tests.model.moves import approve, land, tick
+from tests.model.world import Scope, Waiting, World
 
 
 def at_most_one_effect(scope: Scope, world: World) -> bool:

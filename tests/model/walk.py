@@ -9,7 +9,8 @@ from functools import cache
 from resumeproof.domain.status import ENDED, Status
 from resumeproof.domain.workflow import Workflow
 from tests.model.invariants import violated
-from tests.model.world import Scope, Waiting, World, created, moves
+from tests.model.moves import moves
+from tests.model.world import Scope, Waiting, World, created
 
 
 @dataclass(frozen=True, slots=True)
