@@ -46,7 +46,7 @@ def migrate(connection: sqlite3.Connection, kind: StoreKind) -> None:
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version={version + 1}")
         if connection.execute("PRAGMA foreign_key_check").fetchone() is not None:
-            raise sqlite3.IntegrityError("a migration breaks a foreign key")
+            raise sqlite3.DatabaseError("a migration breaks a foreign key")
         connection.execute("COMMIT")
     finally:
         if connection.in_transaction:

@@ -44,6 +44,7 @@ def open_writer(
         found = recognise(place, kind)
         refuse_second_name(found, kind)
         connection = _connect(undo, found, kind, "rw", busy_timeout_seconds)
+        undo.callback(go_to_rest, connection)
         go_to_wal(connection, place, kind, busy_timeout_seconds)
         migrate(connection, kind)
 

@@ -28,8 +28,8 @@ OLDEST_SQLITE = (3, 38, 0)
 BUSY_TIMEOUT_SECONDS = 10.0
 SYNCHRONOUS = ("off", "normal", "full", "extra")
 
-# Primary result codes by what they say. Source: sqlite.org/rescode.html.
-_CONSTRAINT = 19
+# PERM, BUSY, LOCKED, NOMEM, READONLY, INTERRUPT, IOERR, FULL, CANTOPEN, PROTOCOL, NOLFS, AUTH.
+# Source: sqlite.org/rescode.html, "Primary Result Code List".
 _OUT_OF_REACH = frozenset({3, 5, 6, 7, 8, 9, 10, 13, 14, 15, 22, 23})
 
 Parameters = Sequence[Any] | dict[str, Any]
@@ -110,11 +110,10 @@ class ErrorsNamed:
             return StoreRefused(self.kind_name, self.path, "its text is not UTF-8")
         if isinstance(error, sqlite3.ProgrammingError) or not isinstance(error, sqlite3.Error):
             return None
-        # Errors of the Python module itself, such as text that is not UTF-8, bear no code.
-        code = getattr(error, "sqlite_errorcode", 1) & 0xFF
-        if code == _CONSTRAINT:
+        if isinstance(error, (sqlite3.IntegrityError, sqlite3.DataError)):
             return ConstraintViolated(self.kind_name, self.path, str(error))
-        if code in _OUT_OF_REACH:
+        # Errors of the Python module itself, such as text that is not UTF-8, bear no code.
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _OUT_OF_REACH:
             return StoreUnavailable(self.kind_name, self.path, str(error))
         return StoreRefused(self.kind_name, self.path, str(error))
 
@@ -190,10 +189,12 @@ class Database:
             cursor = self.connection.execute(sql, parameters)
             self._unfinished.add(cursor)
             try:
-                yield from cursor
+                for row in cursor:  # noqa: UP028 - `yield from` would close a closed cursor
+                    yield row
             finally:
-                cursor.close()
-                self._unfinished.discard(cursor)
+                if self._connection is not None:
+                    cursor.close()
+                    self._unfinished.discard(cursor)
 
     def transaction(self) -> Transaction:
         """`with database.transaction():` is BEGIN IMMEDIATE ... COMMIT, or ROLLBACK on an error.
