@@ -232,6 +232,13 @@ RULES: tuple[Rule, ...] = (
         lambda facts: Refuse(JournalDamaged(facts.workflow_id, str(facts.damage))),
     ),
     Rule(
+        "an outcome was recorded, its state save is missing",
+        "its receipt verifies",
+        "`AcknowledgeRecorded`; call nothing",
+        lambda facts: facts.save_missing and facts.receipt_damage is None,
+        lambda facts: AcknowledgeRecorded(),
+    ),
+    Rule(
         "the workflow ended",
         "the acknowledged receipt does not verify",
         "`Refuse(ReceiptDamaged)`",
@@ -260,13 +267,6 @@ RULES: tuple[Rule, ...] = (
         lambda facts: Refuse(
             NotYet(facts.workflow_id, str(facts.sound.retry_at), "waiting to try again")
         ),
-    ),
-    Rule(
-        "an outcome was recorded, its state save is missing",
-        "its receipt verifies",
-        "`AcknowledgeRecorded`; call nothing",
-        lambda facts: facts.save_missing and facts.receipt_damage is None,
-        lambda facts: AcknowledgeRecorded(),
     ),
     Rule(
         "in doubt, and the live approval does not bear these bytes",
