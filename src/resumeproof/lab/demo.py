@@ -8,6 +8,7 @@ effects from the ledger's file.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -140,7 +141,7 @@ def run_demo(
             supervised=kill is Kill.SIGKILL,
             more_lives=MORE_RESUMES,
         )
-        runs.append(ScenarioEvidence(subject.workflow_id, run))
+        runs.append(ScenarioEvidence(subject.workflow_id, run, in_force(run)))
         facts += _facts(case, run, point, kill)
     receipt, timeline = write_evidence(
         directory, journal=directory / JOURNAL_NAME, ledger=directory / LEDGER_NAME, scenarios=runs
@@ -160,6 +161,14 @@ def _facts(case: Case, run: ScenarioRun, point: CrashPoint, kill: Kill) -> list[
         Fact(f"{name}: effects in the ledger", effects, seen.effects),
         Fact(f"{name}: acknowledgements", int(status == "completed"), seen.acknowledgements),
     ]
+
+
+def in_force(run: ScenarioRun) -> dict[str, dict[str, str]]:
+    """The durability settings that the first life found in force, as it told before it died."""
+    told: dict[str, dict[str, str]] = json.loads(run.lives[0].stdout.partition("\n")[0])[
+        "durability"
+    ]
+    return told
 
 
 def _died(run: ScenarioRun) -> str:

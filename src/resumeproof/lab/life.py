@@ -22,8 +22,10 @@ from resumeproof.domain.instant import parse_instant
 from resumeproof.errors import Exit, ResumeproofError
 from resumeproof.runtime.clock import Clock, SteppedClock, SystemClock
 from resumeproof.runtime.identity import Identity, RandomIdentity, SeededIdentity
-from resumeproof.runtime.session import Site, resume
+from resumeproof.runtime.session import Site, Wrap, resume
 from resumeproof.stores.protocols import Journal, Tool
+from resumeproof.stores.sqlite_journal import SqliteJournal
+from resumeproof.stores.sqlite_ledger import SqliteLedger
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,28 +67,38 @@ class LifeSpecification:
         )
 
 
-def trapped(
-    point: CrashPoint, death: Callable[[], None]
-) -> Callable[[Journal, Tool], tuple[Journal, Tool]]:
-    """Both stores wrapped so that the life dies by `death` at `point`."""
+def trapped(point: CrashPoint, death: Callable[[], None]) -> Wrap:
+    """Both stores wrapped so that whoever drives them dies by `death` at `point`."""
     trap = Trap(point, death)
-    return lambda journal, tool: (CrashingJournal(journal, trap), CrashingTool(tool, trap))
+    return lambda journal, ledger: (CrashingJournal(journal, trap), CrashingTool(ledger, trap))
+
+
+def _wrapped(specification: LifeSpecification) -> Wrap:
+    """Tell what durability is in force, and put the trap round both stores if one is planned."""
+
+    def wrap(journal: SqliteJournal, ledger: SqliteLedger) -> tuple[Journal, Tool]:
+        in_force = {
+            "journal": asdict(journal.durability),
+            "ledger": asdict(ledger.database.durability),
+        }
+        # Flushed, since this process may never get to its end.
+        print(json.dumps({"durability": in_force}), flush=True)
+        if specification.crash_point is None:
+            return journal, ledger
+        death = (
+            hold_until_killed
+            if specification.supervised
+            else partial(die, Kill(specification.kill))
+        )
+        return trapped(CrashPoint.parse(specification.crash_point), death)(journal, ledger)
+
+    return wrap
 
 
 def live(specification: LifeSpecification) -> int:
     """Resume the workflow; return the exit status of an ordinary end."""
-    site = specification.site()
     try:
-        if specification.crash_point is None:
-            workflow = resume(site, specification.workflow_id)
-        else:
-            death = (
-                hold_until_killed
-                if specification.supervised
-                else partial(die, Kill(specification.kill))
-            )
-            wrap = trapped(CrashPoint.parse(specification.crash_point), death)
-            workflow = resume(site, specification.workflow_id, wrap)
+        workflow = resume(specification.site(), specification.workflow_id, _wrapped(specification))
     except ResumeproofError as error:
         print(json.dumps({"error": error.code, "message": str(error)}))
         return int(error.exit)

@@ -13,7 +13,7 @@ from resumeproof.proof.subject import Death, Subject
 
 LIFE_TIMEOUT_SECONDS = 60.0
 LIVES_LIMIT = 12
-"""Lives that may change something after the planned deaths; a subject that needs more never settles."""
+"""Lives that may change something after the planned deaths; who needs more never settles."""
 
 
 def carry_out(

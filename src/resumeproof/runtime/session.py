@@ -33,12 +33,12 @@ from resumeproof.stores.sqlite_ledger import SqliteLedger
 
 LOCK_TIMEOUT_SECONDS = 10.0
 
-Wrap = Callable[[Journal, Tool], tuple[Journal, Tool]]
+Wrap = Callable[[SqliteJournal, SqliteLedger], tuple[Journal, Tool]]
 """What stands between a driver and its two stores; the proof puts its faults here."""
 
 
-def unwrapped(journal: Journal, tool: Tool) -> tuple[Journal, Tool]:
-    return journal, tool
+def unwrapped(journal: SqliteJournal, ledger: SqliteLedger) -> tuple[Journal, Tool]:
+    return journal, ledger
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,6 +102,11 @@ class SqliteJournal:
         return self._database.path
 
     @property
+    def database(self) -> Database:
+        """The open store, for whoever inspects it: integrity, a snapshot."""
+        return self._database
+
+    @property
     def durability(self) -> Durability:
         """The journal mode and synchronous setting that were in force when it was opened."""
         return self._database.durability

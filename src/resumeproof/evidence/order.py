@@ -1,0 +1,111 @@
+"""Both stores of one workflow in one order.
+
+The two stores share no clock that could be trusted, so the order is by cause: what the ledger
+recorded of an attempt comes after the record that started the attempt and before whatever the
+journal recorded next; among themselves, the ledger's entries keep the ledger's order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from resumeproof.domain.record import Record
+from resumeproof.domain.status import Event
+from resumeproof.stores.sqlite_ledger import SqliteLedger
+from resumeproof.stores.sqlite_ledger_rows import FencedLookup, Invocation, LookupOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of either store. `facts` are those of the record, or the ledger's columns.
+
+    `store` is "journal" or "ledger"; `what` is the record's event, or the kind and the outcome of
+    what reached the tool ("call applied", "lookup absent").
+    """
+
+    store: str
+    what: str
+    at: str
+    attempt: int | None
+    facts: Mapping[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "at": self.at,
+            "attempt": self.attempt,
+            "facts": dict(self.facts),
+            "store": self.store,
+            "what": self.what,
+        }
+
+
+def entries_of(records: Sequence[Record], ledger: SqliteLedger) -> list[Entry]:
+    """Merge a workflow's timeline with what the ledger knows of it."""
+    if not records:
+        return []
+    workflow_id = records[0].workflow_id
+    started = {
+        int(record.facts["attempt"]): index
+        for index, record in enumerate(records)
+        if record.event == Event.ATTEMPT_STARTED
+    }
+    after: dict[int, list[Entry]] = {}
+    for place, entry in _placed(workflow_id, ledger, started, len(records) - 1):
+        after.setdefault(place, []).append(entry)
+    merged: list[Entry] = []
+    for index, record in enumerate(records):
+        merged.append(_of_record(record))
+        merged += after.get(index, ())
+    return merged
+
+
+def _placed(
+    workflow_id: str, ledger: SqliteLedger, started: Mapping[int, int], last: int
+) -> list[tuple[int, Entry]]:
+    """The ledger's entries, each with the index of the record it comes after.
+
+    A refused call of an older attempt came after the fence that refused it, and an attempt that
+    the journal has no record of after everything: the journal was rolled back behind it.
+    """
+    placed: list[tuple[int, Entry]] = []
+    lookups = list(ledger.lookups(workflow_id))
+    for lookup in lookups:
+        placed.append((started.get(lookup.attempt, last), _of_lookup(lookup)))
+    newest_fence = max(
+        (lookup.attempt for lookup in lookups if lookup.outcome != LookupOutcome.FENCED), default=0
+    )
+    reached = 0
+    for invocation in ledger.invocations(workflow_id):
+        fenced = invocation.outcome == "fenced"
+        attempt = max(invocation.attempt, newest_fence) if fenced else invocation.attempt
+        reached = max(reached, started.get(attempt, last))
+        placed.append((reached, _of_invocation(invocation)))
+    return placed
+
+
+def _of_record(record: Record) -> Entry:
+    facts = record.facts
+    return Entry("journal", record.event, record.at, facts.get("attempt"), facts)
+
+
+def _of_invocation(invocation: Invocation) -> Entry:
+    facts = {
+        "effect_sequence": invocation.effect_sequence,
+        "key": invocation.key,
+        "outcome": invocation.outcome,
+        "sequence": invocation.sequence,
+    }
+    what = f"call {invocation.outcome}"
+    return Entry("ledger", what, invocation.at, invocation.attempt, facts)
+
+
+def _of_lookup(lookup: FencedLookup) -> Entry:
+    facts = {
+        "effect_sequence": lookup.effect_sequence,
+        "key": lookup.key,
+        "outcome": lookup.outcome,
+        "sequence": lookup.sequence,
+    }
+    return Entry("ledger", f"lookup {lookup.outcome}", lookup.at, lookup.attempt, facts)
