@@ -155,7 +155,7 @@ def _attempt_started(workflow: Workflow, record: Record, facts: Mapping[str, Any
 def _acknowledged(workflow: Workflow, _: Record, facts: Mapping[str, Any]) -> Changes:
     results = MappingProxyType({**workflow.results, facts["step"]: facts["receipt"]})
     changes = _recovered(workflow, facts) | _settled()
-    return changes | {"results": results, "step": facts["then"], "deaths": 0}
+    return changes | {"results": results, "step": facts["then"], "deaths": 0, "reason": None}
 
 
 def _completed(_: Workflow, __: Record, facts: Mapping[str, Any]) -> Changes:
