@@ -34,7 +34,7 @@ def create(
     """Create a store with the rows that `seed` writes; False if something is at `path` already.
 
     Of several creators at once one gets True, and the others find its store. `seed` gets the
-    connection inside the one transaction that writes the schema.
+    connection inside the one transaction that writes the schema, and opens no other store.
     Raises StoreNotFound without a directory; StoreUnavailable, with nothing left behind.
     """
     place = resolved(path)

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from resumeproof.errors import (
     ForkedHandle,
-    HardLinked,
     SameStore,
     StoreNotFound,
     StoreRefused,
@@ -70,13 +69,6 @@ def refuse_same_file(journal: str | os.PathLike[str], ledger: str | os.PathLike[
         same = first.samefile(second)
     if same:
         raise SameStore(str(journal), str(ledger))
-
-
-def refuse_hard_links(path: str | os.PathLike[str]) -> None:
-    """Raise HardLinked if the file exists and has more than one name."""
-    place = resolved(path)
-    if place.exists() and (links := place.stat().st_nlink) > 1:
-        raise HardLinked(str(place), links)
 
 
 # -- raw reading -----------------------------------------------------------------------------

@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -15,20 +15,7 @@ from resumeproof.stores.gate import gate
 from resumeproof.stores.opening import open_reader, open_writer
 from resumeproof.stores.place import raw
 from resumeproof.stores.sqlite import Database, Durability
-from tests.unit.stores.toy import TOY, Child, facts, files, is_at_rest, seed
-
-NOBODY = 65534
-HOLD_OPEN = """
-store = open_writer(path, TOY)
-say("open")
-hear()
-with store.transaction():
-    store.execute("INSERT INTO fact (text) VALUES ('second')")
-say("committed")
-hear()
-store.close()
-say("closed")
-"""
+from tests.unit.stores.toy import HOLD_OPEN, TOY, Child, add, facts, files, is_at_rest, seed, texts
 
 
 @pytest.fixture
@@ -36,25 +23,6 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "store.sqlite3"
     create(path, TOY, seed=seed)
     return path
-
-
-@pytest.fixture
-def public() -> Iterator[Path]:
-    """A directory that every user of the machine may enter."""
-    with tempfile.TemporaryDirectory() as name:
-        directory = Path(name)
-        directory.chmod(0o755)
-        yield directory
-        directory.chmod(0o755)
-
-
-def texts(store: Database) -> list[str]:
-    return [text for (text,) in store.rows("SELECT text FROM fact ORDER BY id")]
-
-
-def add(store: Database, text: str) -> None:
-    with store.transaction():
-        store.execute("INSERT INTO fact (text) VALUES (?)", [text])
 
 
 @pytest.mark.parametrize(
@@ -222,83 +190,6 @@ def test_the_writer_after_a_death_brings_the_store_to_rest(path: Path) -> None:
         child.kill()
     open_writer(path, TOY).close()
     assert (facts(path), is_at_rest(path)) == (["seed", "second"], True)
-
-
-READ_ONCE = """
-with open_reader(path, TOY) as store:
-    say(" ".join(text for (text,) in store.rows("SELECT text FROM fact ORDER BY id")))
-"""
-
-
-def as_an_ordinary_user() -> int | None:
-    return NOBODY if os.geteuid() == 0 else None
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="users and modes are POSIX")
-@pytest.mark.parametrize("left", ["at rest", "by a death"])
-def test_an_ordinary_user_reads_in_a_read_only_directory(public: Path, left: str) -> None:
-    path = public / "store.sqlite3"
-    create(path, TOY, seed=seed)
-    if left == "by a death":
-        with Child(HOLD_OPEN, path) as child:
-            child.expect("open")
-            child.tell()
-            child.expect("committed")
-            child.kill()
-    public.chmod(0o555)
-    before = files(public)
-    with Child(READ_ONCE, path, user=as_an_ordinary_user()) as child:
-        ended = child.end()
-    expected = "seed" if left == "at rest" else "seed second"
-    assert (ended, files(public)) == ((0, expected, ""), before)
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs a second user")
-def test_an_ordinary_user_reads_what_another_user_is_writing(public: Path) -> None:
-    path = public / "store.sqlite3"
-    create(path, TOY, seed=seed)
-    with open_writer(path, TOY) as writer:
-        add(writer, "second")
-        with Child(READ_ONCE, path, user=NOBODY) as child:
-            ended = child.end()
-    assert (ended, is_at_rest(path)) == ((0, "seed second", ""), True)
-
-
-OPEN_WRITER = """
-try:
-    open_writer(path, TOY).close()
-except ResumeproofError as error:
-    say(str(error))
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="users and modes are POSIX")
-@pytest.mark.parametrize("mode", [0o755, 0o555], ids=["read-only file", "read-only directory"])
-def test_where_nothing_may_be_written_a_writer_is_told_and_nothing_changes(
-    public: Path, mode: int
-) -> None:
-    path = public / "store.sqlite3"
-    create(path, TOY, seed=seed)
-    path.chmod(0o444 if mode == 0o755 else 0o666)
-    public.chmod(mode)
-    before = files(public)
-    with Child(OPEN_WRITER, path, user=as_an_ordinary_user()) as child:
-        status, said, error = child.end()
-    assert (status, said.split(": ")[0], error, files(public)) == (
-        0,
-        f"ledger {path} is not available",
-        "",
-        before,
-    )
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="users and modes are POSIX")
-def test_an_unreadable_file_is_refused(public: Path) -> None:
-    path = public / "store.sqlite3"
-    create(path, TOY, seed=seed)
-    path.chmod(0o200)
-    with Child(OPEN_WRITER, path, user=as_an_ordinary_user()) as child:
-        assert child.end() == (0, f"ledger {path} refused: permission denied", "")
 
 
 HOLD_SNAPSHOT = """

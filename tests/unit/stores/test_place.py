@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from resumeproof.errors import HardLinked, SameStore
-from resumeproof.stores.place import refuse_hard_links, refuse_same_file
+from resumeproof.errors import SameStore
+from resumeproof.stores.place import refuse_same_file
 
 SAME: dict[str, Callable[[Path], tuple[Path, Path]]] = {
     "one path": lambda place: (place / "a", place / "a"),
@@ -50,15 +50,3 @@ def test_journal_and_ledger_in_one_file_are_refused(place: Path, same: str, swap
 @pytest.mark.parametrize("names", [("a", "b"), ("a", "new"), ("new", "newer")], ids="-".join)
 def test_two_files_are_two_stores(place: Path, names: tuple[str, str]) -> None:
     refuse_same_file(place / names[0], place / names[1])
-
-
-def test_a_file_with_two_names_is_refused_by_each_of_them(place: Path) -> None:
-    for name in ("a", "linked-a", "to-a"):
-        with pytest.raises(HardLinked) as refused:
-            refuse_hard_links(place / name)
-        assert refused.value.links == 2
-
-
-@pytest.mark.parametrize("name", ["b", "new"])
-def test_a_file_with_at_most_one_name_is_not_refused(place: Path, name: str) -> None:
-    refuse_hard_links(place / name)

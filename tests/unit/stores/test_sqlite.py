@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import signal
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +10,6 @@ import pytest
 
 from resumeproof.errors import (
     ConstraintViolated,
-    ForkedHandle,
     ResumeproofError,
     StoreRefused,
     StoreUnavailable,
@@ -21,7 +18,7 @@ from resumeproof.stores import sqlite
 from resumeproof.stores.birth import create
 from resumeproof.stores.opening import open_reader, open_writer
 from resumeproof.stores.sqlite import Database
-from tests.unit.stores.toy import TOY, Child, facts, is_at_rest, seed
+from tests.unit.stores.toy import TOY, Child, add, facts, is_at_rest, seed, texts
 
 
 @pytest.fixture
@@ -35,14 +32,6 @@ def path(tmp_path: Path) -> Path:
 def store(path: Path) -> Iterator[Database]:
     with open_writer(path, TOY) as store:
         yield store
-
-
-def add(store: Database, *texts: str) -> int:
-    return store.execute_many("INSERT INTO fact (text) VALUES (?)", ([text] for text in texts))
-
-
-def texts(store: Database) -> list[str]:
-    return [row["text"] for row in store.each("SELECT text FROM fact ORDER BY id")]
 
 
 # -- statements and transactions -------------------------------------------------------------
@@ -240,155 +229,6 @@ def test_an_older_sqlite_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(sqlite, "OLDEST_SQLITE", (99, 0, 0))
     with pytest.raises(StoreUnavailable, match=r"SQLite [\d.]+ is older than 99\.0\.0"):
         open_writer(path, TOY)
-
-
-# -- a real full disk ------------------------------------------------------------------------
-
-
-@pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() != 0 or shutil.which("mount") is None,
-    reason="only root mounts a small file system",
-)
-def test_a_full_file_system_leaves_the_transaction_wholly_absent(tmp_path: Path) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    with Mounted(disk, size_bytes=256 * 1024):
-        path = disk / "store.sqlite3"
-        create(path, TOY, seed=seed)
-        with open_writer(path, TOY) as store:
-            add(store, "a")
-            with pytest.raises(StoreUnavailable) as refused, store.transaction():
-                add(store, "b", *(f"{number:04000d}" for number in range(1000)))
-            assert (texts(store), refused.value.path) == (["seed", "a"], str(path))
-        assert refused.value.cause in {"database or disk is full", "disk I/O error"}
-        with open_reader(path, TOY) as store:
-            assert texts(store) == ["seed", "a"]
-
-
-@pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() != 0 or shutil.which("mount") is None,
-    reason="only root mounts a small file system",
-)
-def test_a_store_that_finds_no_room_to_be_born_leaves_nothing(tmp_path: Path) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    with Mounted(disk, size_bytes=8 * 1024):
-        with pytest.raises(StoreUnavailable) as refused:
-            create(disk / "store.sqlite3", TOY, seed=seed)
-        assert list(disk.iterdir()) == []
-    assert refused.value.path == str(disk / "store.sqlite3")
-
-
-class Mounted:
-    """A small file system in memory."""
-
-    def __init__(self, directory: Path, *, size_bytes: int) -> None:
-        self.directory = directory
-        self.size_bytes = size_bytes
-
-    def __enter__(self) -> None:
-        command = f"mount -t tmpfs -o size={self.size_bytes} tmpfs '{self.directory}'"
-        if os.system(command + " 2>/dev/null") != 0:
-            pytest.skip("this root may not mount")
-
-    def __exit__(self, *_: object) -> None:
-        assert os.system(f"umount '{self.directory}'") == 0
-
-
-# -- forks -----------------------------------------------------------------------------------
-
-
-def in_a_fork(act: Callable[[], object]) -> str:
-    """What `act` raises, or returns, in a forked child that then ends at once."""
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            said = str(act())
-        except BaseException as error:
-            said = f"{type(error).__name__}: {error}"
-        os.write(writing, said.encode())
-        os._exit(0)
-    os.close(writing)
-    with open(reading) as stream:
-        said = stream.read()
-    assert os.waitpid(pid, 0)[1] == 0
-    return said.replace(str(pid), "CHILD").replace(str(os.getpid()), "PARENT")
-
-
-pytest_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-CROSSED = "was opened in process PARENT and cannot be used in its fork CHILD"
-
-
-@pytest_fork
-@pytest.mark.parametrize("use", ["rows", "execute", "transaction", "open again", "read again"])
-def test_a_handle_cannot_be_used_in_a_fork(store: Database, path: Path, use: str) -> None:
-    acts: dict[str, Callable[[], object]] = {
-        "rows": lambda: store.rows("SELECT 1"),
-        "execute": lambda: store.execute("DELETE FROM fact"),
-        "transaction": lambda: store.transaction().__enter__(),
-        "open again": lambda: open_writer(path, TOY),
-        "read again": lambda: open_reader(path, TOY),
-    }
-    assert in_a_fork(acts[use]) == f"ForkedHandle: ledger {path} {CROSSED}"
-
-
-@pytest_fork
-def test_a_fork_in_the_middle_of_a_transaction_neither_commits_nor_rolls_back(
-    store: Database,
-) -> None:
-    with store.transaction():
-        add(store, "a")
-
-        def leave() -> None:
-            with store.transaction():
-                pass
-
-        said = in_a_fork(leave), in_a_fork(store.close)
-    assert (said[0].split(":")[0], said[1], texts(store)) == (
-        ForkedHandle.__name__,
-        "None",
-        ["seed", "a"],
-    )
-
-
-@pytest_fork
-def test_closing_in_a_fork_leaves_the_parent_its_locks(store: Database, path: Path) -> None:
-    code = """
-try:
-    open_writer(path, TOY, busy_timeout_seconds=0.05).close()
-finally:
-    say("rest" if path.read_bytes()[18:20] == bytes([1, 1]) else "live")
-"""
-    in_a_fork(store.close)
-    with Child(code, path) as other:
-        assert other.end() == (0, "live", "")
-
-
-FORK_THAT_OUTLIVES = """
-store = open_writer(path, TOY)
-store.execute("INSERT INTO fact (text) VALUES ('second')")
-reading, writing = os.pipe()
-if os.fork() == 0:
-    os.close(writing)
-    os.read(reading, 1)
-    sys.exit()
-say("forked")
-hear()
-"""
-
-
-@pytest_fork
-def test_a_fork_that_ends_in_order_does_not_close_what_its_dead_parent_opened(path: Path) -> None:
-    wal = path.with_name(path.name + "-wal")
-    with Child(FORK_THAT_OUTLIVES, path) as child:
-        child.expect("forked")
-        before = wal.read_bytes()
-        assert child.kill() == -signal.SIGKILL
-        # Its standard output ends when the last of the family does.
-        assert child.process.stdout is not None
-        assert child.process.stdout.read() == ""
-    assert (len(before) > 0, wal.read_bytes()) == (True, before)
 
 
 # -- cost ------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from resumeproof.stores.kind import StoreKind
+from resumeproof.stores.sqlite import Database
 
 ROOT = Path(__file__).parents[3]
 SCHEMA_1 = """\
@@ -34,6 +35,14 @@ TOY_2 = StoreKind(
 
 def seed(connection: sqlite3.Connection) -> None:
     connection.execute("INSERT INTO fact (text) VALUES ('seed')")
+
+
+def add(store: Database, *texts: str) -> int:
+    return store.execute_many("INSERT INTO fact (text) VALUES (?)", ([text] for text in texts))
+
+
+def texts(store: Database) -> list[str]:
+    return [row["text"] for row in store.each("SELECT text FROM fact ORDER BY id")]
 
 
 def files(directory: Path) -> dict[str, bytes]:
@@ -81,6 +90,18 @@ def say(word):
 def hear():
     sys.stdin.readline()
 
+"""
+
+HOLD_OPEN = """
+store = open_writer(path, TOY)
+say("open")
+hear()
+with store.transaction():
+    store.execute("INSERT INTO fact (text) VALUES ('second')")
+say("committed")
+hear()
+store.close()
+say("closed")
 """
 
 
