@@ -10,7 +10,6 @@ import pytest
 
 from resumeproof.errors import StoreNotFound, StoreUnavailable
 from resumeproof.stores.birth import create
-from resumeproof.stores.opening import open_writer
 from tests.unit.stores.toy import TOY, TOY_2, Child, facts, files, is_at_rest, seed
 
 
@@ -146,17 +145,3 @@ def test_a_file_system_without_links_renames_and_replaces_nothing(
     born = create(path, TOY, seed=seed)
     assert (born, list(files(tmp_path))) == (not there, ["store.sqlite3"])
     assert path.read_bytes()[:4] == (b"mine" if there else b"SQLi")
-
-
-def test_a_birth_name_that_cannot_be_removed_is_an_error_with_facts(tmp_path: Path) -> None:
-    if os.geteuid() == 0:
-        pytest.skip("root removes whatever it likes")
-    path = tmp_path / "store.sqlite3"
-    create(path, TOY, seed=seed)
-    (tmp_path / ".store.sqlite3.1-2.birth").hardlink_to(path)
-    tmp_path.chmod(0o555)
-    try:
-        with pytest.raises(StoreUnavailable):
-            open_writer(path, TOY)
-    finally:
-        tmp_path.chmod(0o755)

@@ -97,3 +97,15 @@ def test_an_unreadable_file_is_refused(public: Path) -> None:
     path.chmod(0o200)
     with Child(OPEN_WRITER, path, user=as_an_ordinary_user()) as child:
         assert child.end() == (0, f"ledger {path} refused: permission denied", "")
+
+
+def test_a_birth_name_that_cannot_be_removed_is_an_error_with_facts(public: Path) -> None:
+    path = public / "store.sqlite3"
+    create(path, TOY, seed=seed)
+    (public / ".store.sqlite3.1-2.birth").hardlink_to(path)
+    public.chmod(0o555)
+    before = files(public)
+    with Child(OPEN_WRITER, path, user=as_an_ordinary_user()) as child:
+        ended = child.end()
+    said = f"ledger {path} is not available: permission denied"
+    assert (ended, files(public)) == ((0, said, ""), before)
