@@ -8,10 +8,9 @@ guarantee is never an exception; it is a `resumeproof.domain.verdict.Finding`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
 from enum import IntEnum
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, dataclass_transform
 
 
 class Exit(IntEnum):
@@ -47,24 +46,35 @@ EXIT_MEANING = MappingProxyType(
 )
 
 
+@dataclass_transform(eq_default=False)
 class ResumeproofError(Exception):
-    """Base of all errors of this package; leaves are dataclasses whose fields are facts.
+    """Base of all errors of this package. The annotated names of a leaf are its facts.
 
     `code` is the stable name for programs, `exit` the command's exit status and `template` the
-    message for people, filled in from the facts.
+    message for people, filled in from the facts. Leaves are made like dataclasses, and are none:
+    every process life of a proof would pay for making so many.
     """
 
     code: ClassVar[str] = "resumeproof_error"
     exit: ClassVar[Exit] = Exit.USAGE
     template: ClassVar[str] = ""
+    fact_names: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
         cls.code = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower()
+        cls.fact_names = tuple(cls.__annotations__)
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        given = dict(zip(self.fact_names, values, strict=False)) | named
+        if len(values) + len(named) != len(self.fact_names) or given.keys() != {*self.fact_names}:
+            raise TypeError(f"{type(self).__name__} takes {self.fact_names}, not {given}")
+        super().__init__(*(given[name] for name in self.fact_names))
+        self.__dict__.update(given)
 
     @property
     def facts(self) -> dict[str, Any]:
         """The facts by name, in declaration order."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {name: getattr(self, name) for name in self.fact_names}
 
     def __str__(self) -> str:
         return self.template.format(**self.facts)
@@ -76,7 +86,6 @@ class ResumeproofError(Exception):
 # -- input -----------------------------------------------------------------------------------
 
 
-@dataclass(eq=False)
 class ActionRefused(ResumeproofError):
     """An action's JSON text that is not accepted. `place` says where in the text or document."""
 
@@ -86,7 +95,6 @@ class ActionRefused(ResumeproofError):
     place: str
 
 
-@dataclass(eq=False)
 class UsageRefused(ResumeproofError):
     """A combination of options, or a path, that makes no sense."""
 
@@ -95,7 +103,6 @@ class UsageRefused(ResumeproofError):
     reason: str
 
 
-@dataclass(eq=False)
 class PlanRefused(ResumeproofError):
     """The text of a crash plan that cannot be read."""
 
@@ -105,7 +112,6 @@ class PlanRefused(ResumeproofError):
     reason: str
 
 
-@dataclass(eq=False)
 class OutputNotEmpty(ResumeproofError):
     """Evidence is never overwritten: an output directory must be new or empty."""
 
@@ -114,7 +120,6 @@ class OutputNotEmpty(ResumeproofError):
     path: str
 
 
-@dataclass(eq=False)
 class SameStore(ResumeproofError):
     """Journal and ledger are one file, by whatever path or link."""
 
@@ -124,7 +129,6 @@ class SameStore(ResumeproofError):
     ledger: str
 
 
-@dataclass(eq=False)
 class HardLinked(ResumeproofError):
     """A store with two names would have two locks."""
 
@@ -137,7 +141,6 @@ class HardLinked(ResumeproofError):
 # -- refused by the state machine ------------------------------------------------------------
 
 
-@dataclass(eq=False)
 class InvalidTransition(ResumeproofError):
     """The state machine has no such transition. Source: `domain.status.TRANSITIONS`."""
 
@@ -148,7 +151,6 @@ class InvalidTransition(ResumeproofError):
     event: str
 
 
-@dataclass(eq=False)
 class Conflict(ResumeproofError):
     """Somebody else changed the workflow between the reading and the writing."""
 
@@ -162,7 +164,6 @@ class Conflict(ResumeproofError):
     found: int
 
 
-@dataclass(eq=False)
 class ApprovalRequired(ResumeproofError):
     exit = Exit.REFUSED
     template = "workflow {workflow_id} has no live approval of action {digest}"
@@ -170,7 +171,6 @@ class ApprovalRequired(ResumeproofError):
     digest: str
 
 
-@dataclass(eq=False)
 class ApprovalMismatch(ResumeproofError):
     """The bytes that would be sent are not the bytes that were approved."""
 
@@ -183,7 +183,6 @@ class ApprovalMismatch(ResumeproofError):
     found: str
 
 
-@dataclass(eq=False)
 class WrongLedger(ResumeproofError):
     """The ledger is part of the workflow's identity: another one proves nothing."""
 
@@ -194,7 +193,6 @@ class WrongLedger(ResumeproofError):
     found: str
 
 
-@dataclass(eq=False)
 class ProgramChanged(ResumeproofError):
     exit = Exit.REFUSED
     template = "workflow {workflow_id} was created by program {expected}, and this is {found}"
@@ -203,7 +201,6 @@ class ProgramChanged(ResumeproofError):
     found: str
 
 
-@dataclass(eq=False)
 class WorkflowEnded(ResumeproofError):
     """The workflow ended in a way that leaves nothing to resume or to return."""
 
@@ -213,7 +210,6 @@ class WorkflowEnded(ResumeproofError):
     status: str
 
 
-@dataclass(eq=False)
 class AttemptSuperseded(ResumeproofError):
     """This driver is the old one: a newer attempt took over, and nothing of ours may be written."""
 
@@ -223,7 +219,6 @@ class AttemptSuperseded(ResumeproofError):
     attempt: int
 
 
-@dataclass(eq=False)
 class WorkflowExists(ResumeproofError):
     exit = Exit.REFUSED
     template = "workflow {workflow_id} exists already"
@@ -233,7 +228,6 @@ class WorkflowExists(ResumeproofError):
 # -- in doubt --------------------------------------------------------------------------------
 
 
-@dataclass(eq=False)
 class ReconciliationRequired(ResumeproofError):
     exit = Exit.IN_DOUBT
     template = (
@@ -247,7 +241,6 @@ class ReconciliationRequired(ResumeproofError):
 # -- not there -------------------------------------------------------------------------------
 
 
-@dataclass(eq=False)
 class WorkflowNotFound(ResumeproofError):
     exit = Exit.NOT_FOUND
     template = "no workflow {workflow_id} in {path}"
@@ -255,7 +248,6 @@ class WorkflowNotFound(ResumeproofError):
     path: str
 
 
-@dataclass(eq=False)
 class StoreNotFound(ResumeproofError):
     """`kind` is "journal", "ledger" or "receipt file"."""
 
@@ -268,7 +260,6 @@ class StoreNotFound(ResumeproofError):
 # -- busy, or not yet ------------------------------------------------------------------------
 
 
-@dataclass(eq=False)
 class JournalBusy(ResumeproofError):
     """Another driver holds the lock. `owner` is for people to read and is never believed."""
 
@@ -279,7 +270,6 @@ class JournalBusy(ResumeproofError):
     waited_seconds: float
 
 
-@dataclass(eq=False)
 class NotYet(ResumeproofError):
     """A wait is not over. `until` is RFC 3339, UTC."""
 
@@ -293,7 +283,6 @@ class NotYet(ResumeproofError):
 # -- a subject that cannot be judged --------------------------------------------------------------
 
 
-@dataclass(eq=False)
 class SubjectRestless(ResumeproofError):
     """Resuming the subject changes something for ever, so that there is no final state."""
 
@@ -306,7 +295,6 @@ class SubjectRestless(ResumeproofError):
 # -- damaged, or out of reach ----------------------------------------------------------------
 
 
-@dataclass(eq=False)
 class StoreRefused(ResumeproofError):
     """A file that is not ours, or not whole; it is left byte for byte as it was."""
 
@@ -317,7 +305,6 @@ class StoreRefused(ResumeproofError):
     reason: str
 
 
-@dataclass(eq=False)
 class StoreUnavailable(ResumeproofError):
     """A full disk, a read-only file system, an I/O error, or a database that stayed locked."""
 
@@ -328,7 +315,6 @@ class StoreUnavailable(ResumeproofError):
     cause: str
 
 
-@dataclass(eq=False)
 class ConstraintViolated(ResumeproofError):
     """A row that the store refuses: a key that exists, a CHECK, an append-only trigger."""
 
@@ -339,7 +325,6 @@ class ConstraintViolated(ResumeproofError):
     rule: str
 
 
-@dataclass(eq=False)
 class ForkedHandle(ResumeproofError):
     """A store's handle that crossed a fork. Source: sqlite.org/howtocorrupt.html, section 2.6."""
 
@@ -353,7 +338,6 @@ class ForkedHandle(ResumeproofError):
     pid: int
 
 
-@dataclass(eq=False)
 class JournalDamaged(ResumeproofError):
     exit = Exit.DAMAGED
     template = "workflow {workflow_id} is damaged in the journal: {damage}"
@@ -361,7 +345,6 @@ class JournalDamaged(ResumeproofError):
     damage: str
 
 
-@dataclass(eq=False)
 class ReceiptDamaged(ResumeproofError):
     exit = Exit.DAMAGED
     template = "workflow {workflow_id}: its acknowledged receipt does not verify: {damage}"
@@ -369,7 +352,6 @@ class ReceiptDamaged(ResumeproofError):
     damage: str
 
 
-@dataclass(eq=False)
 class ToolUnreachable(ResumeproofError):
     """The tool gave no answer; what it did stays in doubt."""
 
@@ -381,7 +363,6 @@ class ToolUnreachable(ResumeproofError):
     cause: str
 
 
-@dataclass(eq=False)
 class ToolNotRegistered(ResumeproofError):
     """The ledger knows no tool of this workflow: it is not the ledger that `create` wrote to."""
 
@@ -391,7 +372,6 @@ class ToolNotRegistered(ResumeproofError):
     path: str
 
 
-@dataclass(eq=False)
 class ChildNotReaped(ResumeproofError):
     """A child outlived SIGKILL: it hangs in the kernel, or this process may not kill it."""
 
@@ -401,7 +381,6 @@ class ChildNotReaped(ResumeproofError):
     waited_seconds: float
 
 
-@dataclass(eq=False)
 class EvidenceBroken(ResumeproofError):
     """`verify` names the first thing that does not hold."""
 
@@ -415,7 +394,6 @@ class EvidenceBroken(ResumeproofError):
 # -- what a tool answers instead of a receipt ------------------------------------------------
 
 
-@dataclass(eq=False)
 class KeyConflict(ResumeproofError):
     """The idempotency key was used before with other arguments (HTTP would say 422)."""
 
@@ -426,7 +404,6 @@ class KeyConflict(ResumeproofError):
     now: str
 
 
-@dataclass(eq=False)
 class Fenced(ResumeproofError):
     """A newer attempt has asked: calls of this older attempt are refused from then on."""
 
@@ -437,7 +414,6 @@ class Fenced(ResumeproofError):
     fence: int
 
 
-@dataclass(eq=False)
 class AttemptRepeated(ResumeproofError):
     """The tool has seen this attempt: the journal was rolled back behind its own effect."""
 
@@ -451,7 +427,6 @@ class AttemptRepeated(ResumeproofError):
     attempt: int
 
 
-@dataclass(eq=False)
 class FailedBeforeEffect(ResumeproofError):
     """The tool failed, and says that nothing happened."""
 
