@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -21,10 +22,11 @@ from resumeproof.crash.process import ChildExit
 from resumeproof.domain.action import parse_action
 from resumeproof.domain.contract import ToolContract
 from resumeproof.domain.observation import Observation, ScenarioRun
-from resumeproof.errors import OutputNotEmpty, StoreUnavailable
+from resumeproof.errors import OutputNotEmpty, ReconciliationRequired, StoreUnavailable
 from resumeproof.evidence.receipt import ScenarioEvidence, write_evidence
 from resumeproof.lab.subject import JOURNAL_NAME, LEDGER_NAME, Case, LabSubject, Times
 from resumeproof.proof.scenario import carry_out
+from resumeproof.runtime.session import resume
 
 DEFAULT_DIRECTORY = "resumeproof-demo"
 MORE_RESUMES = 5
@@ -139,10 +141,11 @@ def run_demo(
             directory,
             kill=kill,
             supervised=kill is Kill.SIGKILL,
-            more_lives=MORE_RESUMES,
+            more_lives=0,
         )
         runs.append(ScenarioEvidence(subject.workflow_id, run, in_force(run)))
         facts += _facts(case, run, point, kill)
+        facts.append(_resumed_again(subject, directory, run))
     receipt, timeline = write_evidence(
         directory, journal=directory / JOURNAL_NAME, ledger=directory / LEDGER_NAME, scenarios=runs
     )
@@ -161,6 +164,15 @@ def _facts(case: Case, run: ScenarioRun, point: CrashPoint, kill: Kill) -> list[
         Fact(f"{name}: effects in the ledger", effects, seen.effects),
         Fact(f"{name}: acknowledgements", int(status == "completed"), seen.acknowledgements),
     ]
+
+
+def _resumed_again(subject: LabSubject, directory: Path, run: ScenarioRun) -> Fact:
+    """Resume what has settled, again and again: whatever it came to, it must stay at that."""
+    for more in range(MORE_RESUMES):
+        with suppress(ReconciliationRequired):
+            resume(subject.site(directory, len(run.lives) + 1 + more), subject.workflow_id)
+    again = subject.observe(directory)
+    return Fact(f"{subject.name}: after {MORE_RESUMES} more resumes", run.observation, again)
 
 
 def in_force(run: ScenarioRun) -> dict[str, dict[str, str]]:

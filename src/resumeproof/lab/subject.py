@@ -66,7 +66,7 @@ class LabSubject:
 
     def open(self, directory: Path) -> None:
         """Create and approve the workflow, beside whatever else the stores hold."""
-        site = self._specification(directory, 0).site()
+        site = self.site(directory, 0)
         case = self.case
         workflow = create_workflow(
             site,
@@ -98,6 +98,10 @@ class LabSubject:
                 supervised=death.supervised,
             )
         return [sys.executable, "-m", "resumeproof.lab.life", specification.to_json()]
+
+    def site(self, directory: Path, life: int) -> Site:
+        """Where the `life`-th life works, for whoever resumes without a process of its own."""
+        return self._specification(directory, life).site()
 
     def observe(self, directory: Path) -> Observation:
         """What journal and ledger say now."""
