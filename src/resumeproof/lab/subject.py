@@ -18,7 +18,7 @@ from resumeproof.lab.life import LifeSpecification
 from resumeproof.proof.subject import Death
 from resumeproof.runtime.operations import Terms, approve, hold
 from resumeproof.runtime.programs import TOOL_CALL
-from resumeproof.runtime.session import create_workflow, writing
+from resumeproof.runtime.session import Site, create_workflow, writing
 from resumeproof.stores.sqlite_journal import SqliteJournal
 from resumeproof.stores.sqlite_ledger import SqliteLedger
 
