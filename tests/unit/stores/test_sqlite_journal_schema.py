@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from resumeproof.domain.status import Status
+from resumeproof.errors import ConstraintViolated
 from resumeproof.stores import birth
 from resumeproof.stores.kind import StoreKind
 from resumeproof.stores.sqlite_journal import JOURNAL, SqliteJournal
@@ -68,14 +69,8 @@ REFUSED = {
     "update-or-replace-a-number": ("UPDATE OR REPLACE workflows SET number = 2", PLACE),
     "update-the-identity": ("UPDATE journal SET journal_id = 'journal-2'", IDENTITY),
     "delete-the-identity": ("DELETE FROM journal", IDENTITY),
-    "replace-the-identity": (
-        f"INSERT OR REPLACE INTO journal VALUES (1, 'journal-2', '{CREATED_AT}')",
-        IDENTITY,
-    ),
-    "a-second-identity": (
-        f"INSERT INTO journal VALUES (2, 'journal-2', '{CREATED_AT}')",
-        IDENTITY,
-    ),
+    "replace-the-identity": ("INSERT OR REPLACE INTO journal VALUES ('journal-1', '')", IDENTITY),
+    "a-second-identity": ("INSERT INTO journal VALUES ('journal-2', '')", IDENTITY),
 }
 
 
@@ -136,8 +131,32 @@ def test_a_workflow_has_no_such_value(
         any_tool.execute(f'UPDATE workflows SET "{column}" = ?', (value,))
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param("number = 0, id = 'y'", id="number"),
+        pytest.param("number = 9, id = ''", id="id"),
+    ],
+)
+def test_there_is_no_such_workflow(any_tool: sqlite3.Connection, changes: str) -> None:
+    with pytest.raises(sqlite3.IntegrityError, match="CHECK constraint failed"):
+        any_tool.executescript(COPY.format(changes))
+    any_tool.rollback()
+
+
+@pytest.mark.parametrize(
+    ("journal_id", "created_at"),
+    [pytest.param("", CREATED_AT, id="no-id"), pytest.param("journal-2", "today", id="no-instant")],
+)
+def test_there_is_no_such_journal(tmp_path: Path, journal_id: str, created_at: str) -> None:
+    with pytest.raises(ConstraintViolated):
+        SqliteJournal.create(
+            tmp_path / "other.sqlite3", journal_id=journal_id, created_at=created_at
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
 NO_SUCH_RECORD = {
-    "sequence": ("v", 0, "created", CREATED_AT, "{}", "", ""),
     "event": ("v", 1, "", CREATED_AT, "{}", "", ""),
     "at": ("v", 1, "created", "2026-01-02T03:04:05+00:00", "{}", "", ""),
     "facts": ("v", 1, "created", CREATED_AT, "", "", ""),

@@ -6,8 +6,7 @@
 -- lowercase hex. Order comes from `number` and `sequence`, and never from an instant.
 
 CREATE TABLE journal (
-    one INTEGER PRIMARY KEY DEFAULT 1 CHECK (one = 1),
-    journal_id TEXT NOT NULL CHECK (journal_id <> ''),
+    journal_id TEXT NOT NULL PRIMARY KEY CHECK (journal_id <> ''),
     created_at TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.??????Z')
 ) STRICT;
 
@@ -47,7 +46,7 @@ CREATE INDEX workflows_by_status ON workflows (status);
 
 CREATE TABLE timeline (
     workflow_id TEXT NOT NULL REFERENCES workflows (id) DEFERRABLE INITIALLY DEFERRED,
-    sequence INTEGER NOT NULL CHECK (sequence >= 1),
+    sequence INTEGER NOT NULL, -- from 1, without a gap
     event TEXT NOT NULL CHECK (event <> ''),
     at TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??.??????Z'),
     facts TEXT NOT NULL CHECK (facts <> ''), -- canonical JSON, as it was hashed
