@@ -84,7 +84,7 @@ def marked_unknown(told: Workflow) -> Draft:
 
 
 def receipt(**columns: Any) -> Receipt:
-    facts = {
+    facts: dict[str, Any] = {
         "sequence": 1,
         "receipt_id": "receipt-1",
         "ledger_id": LEDGER_ID,
