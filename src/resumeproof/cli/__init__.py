@@ -57,6 +57,13 @@ class CommandLine(LazyGroup):
             status = report(error, output)
         sys.exit(status)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            # Of a KeyboardInterrupt click would print an empty line of its own.
+            raise click.Abort from interrupt
+
 
 @click.group(cls=CommandLine, homes=_HOMES, epilog="Exit statuses: see docs/cli.md.")
 @click.version_option(__version__)

@@ -1,0 +1,139 @@
+"""The road walked by hand, each command taking the id out of the JSON of the first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.cli.desk import CHARGE, Desk
+
+
+def told(workflow: dict[str, Any], *names: str) -> tuple[Any, ...]:
+    return tuple(workflow[name] for name in names)
+
+
+def test_the_classic_flow(desk: Desk) -> None:
+    created = desk.done("create", "--action", CHARGE, "--key", "order-1001-charge")
+    workflow_id = created["id"]
+    approved = desk.done("approve", "--workflow", workflow_id, "--actor", "alice")
+    resumed = desk.done("resume", "--workflow", workflow_id)
+    timeline = desk.run("timeline", "--workflow", workflow_id, "--format", "text")
+
+    assert told(created, "status", "mode", "key", "approved_digest", "attempts") == (
+        "pending_approval",
+        "idempotent",
+        "order-1001-charge",
+        None,
+        0,
+    )
+    assert created["action"] == {
+        "tool": "charge_card",
+        "arguments": {"order": "order-1001", "amount_cents": 4200, "currency": "EUR"},
+    }
+    assert told(approved, "status", "approved_digest") == ("approved", created["action_digest"])
+    assert told(resumed, "status", "attempts", "retries", "recoveries", "in_doubt") == (
+        "completed",
+        1,
+        0,
+        0,
+        False,
+    )
+    assert told(resumed["receipt"], "key", "fingerprint", "replayed") == (
+        "order-1001-charge",
+        created["action_digest"],
+        False,
+    )
+    assert (timeline.status, timeline.stderr) == (0, "")
+    assert workflow_id in timeline.stdout
+    assert sorted(desk.files()) == ["simulated-tool-ledger.sqlite3", "workflow-journal.sqlite3"]
+
+
+@pytest.mark.parametrize("kill", ["exit86", "sigkill"])
+def test_with_a_key_a_crash_after_the_effect_is_settled_by_a_replay(desk: Desk, kill: str) -> None:
+    workflow_id = desk.crashed("--key", "k1", at="tool:after", kill=kill)
+    resumed = desk.done("resume", "--workflow", workflow_id)
+    again = [desk.done("resume", "--workflow", workflow_id) for _ in range(3)]
+
+    assert told(resumed, "status", "attempts", "recoveries") == ("completed", 2, 1)
+    assert told(resumed["receipt"], "attempt", "replayed") == (1, True)
+    assert again == [resumed] * 3
+    assert desk.totals() == {"effects": 1, "invocations": 2, "replays": 1, "second_effects": 0}
+
+
+def test_without_key_and_lookup_it_is_unknown_until_somebody_decides(desk: Desk) -> None:
+    workflow_id = desk.crashed()
+    marked = desk.run("resume", "--workflow", workflow_id)
+    refused = desk.run("resume", "--workflow", workflow_id)
+    queue = desk.done("list", "--status", "unknown")["workflows"]
+    decided = desk.done(
+        "reconcile", "--workflow", workflow_id, "--resolution", "confirmed_applied",
+        "--actor", "alice", "--note", "seen in the dashboard",
+    )  # fmt: skip
+
+    assert (marked.status, marked.document["status"], marked.document["reason"]) == (
+        4,
+        "unknown",
+        "outcome_unknown",
+    )
+    assert refused.refusal == (4, "reconciliation_required", 1, True)
+    assert [each["id"] for each in queue] == [workflow_id]
+    assert told(decided["decision"], "resolution", "actor", "note") == (
+        "confirmed_applied",
+        "alice",
+        "seen in the dashboard",
+    )
+    assert desk.done("resume", "--workflow", workflow_id) == decided
+    assert desk.totals()["effects"] == 1
+
+
+def test_failures_before_the_effect_are_tried_again(desk: Desk) -> None:
+    workflow_id = desk.approved("--key", "k1", "--fail-before", "2", "--retry-base", "0")
+    resumed = desk.done("resume", "--workflow", workflow_id)
+    assert told(resumed, "status", "reason", "attempts", "retries", "recoveries") == (
+        "completed",
+        None,
+        3,
+        2,
+        0,
+    )
+
+
+def test_replacing_the_action_voids_the_approval(desk: Desk) -> None:
+    workflow_id = desk.approved("--key", "k1")
+    other = desk.path / "other.json"
+    other.write_text('{"tool": "charge_card", "arguments": {"amount_cents": 1}}')
+    replaced = desk.done("replace-action", "--workflow", workflow_id, "--action", other)
+    refused = desk.run("resume", "--workflow", workflow_id)
+
+    assert told(replaced, "status", "approved_digest") == ("pending_approval", None)
+    assert replaced["action"]["arguments"] == {"amount_cents": 1}
+    assert refused.refusal == (3, "approval_required", 1, True)
+    assert desk.totals()["invocations"] == 0
+
+
+def test_an_action_is_read_from_standard_input(desk: Desk) -> None:
+    created = desk.run("create", "--action", "-", stdin=b'{"amount": 1.0, "to": "bob"}')
+    assert (created.status, created.document["action"]) == (
+        0,
+        {"tool": "simulated", "arguments": {"amount": 1, "to": "bob"}},
+    )
+
+
+def test_stores_are_named_by_options_and_by_the_environment(desk: Desk) -> None:
+    named = {"RESUMEPROOF_JOURNAL": "j.sqlite3", "RESUMEPROOF_LEDGER": "l.sqlite3"}
+    first = desk.run("create", "--action", CHARGE, env=named)
+    second = desk.run(
+        "create", "--action", CHARGE, "--journal", "k.sqlite3", "--ledger", "m.sqlite3", env=named
+    )
+    assert (first.status, second.status, sorted(desk.files())) == (
+        0,
+        0,
+        ["j.sqlite3", "k.sqlite3", "l.sqlite3", "m.sqlite3"],
+    )
+
+
+def test_a_waiting_approval_is_found_by_list(desk: Desk) -> None:
+    workflow_id = desk.create()
+    waiting = desk.done("list", "--status", "pending_approval")["workflows"]
+    assert [(each["id"], each["status"]) for each in waiting] == [(workflow_id, "pending_approval")]
