@@ -381,6 +381,8 @@ def conclude_call(
                 stays_in_doubt=workflow.doubt_before_attempt,
                 exhausted=workflow.retries + 1 >= workflow.max_retries,
             )
+        case ToolUnreachable():
+            return Refuse(answer)
         case error:
             return Refuse(ToolUnreachable(workflow.id, str(error)))
 
@@ -400,6 +402,8 @@ def conclude_lookup(
             return Refuse(AttemptSuperseded(workflow.id, attempt))
         case AttemptRepeated():
             return MarkUnknown(Doubt.JOURNAL_REWOUND)
+        case ToolUnreachable(cause=cause):
+            return LookupFailed(cause)
         case error:
             return LookupFailed(str(error))
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from resumeproof.domain import protocol
 from resumeproof.domain.canonical import digest_of
-from resumeproof.domain.contract import ToolContract
+from resumeproof.domain.contract import Lookup, ToolContract
 from resumeproof.domain.instant import format_instant, parse_instant
 from resumeproof.domain.receipt import Receipt
 from resumeproof.domain.record import Draft, Record
-from resumeproof.domain.recovery import Acknowledge, Purpose
+from resumeproof.domain.recovery import Acknowledge, Conclusion, Decision, Purpose, Refuse
 from resumeproof.domain.status import Event
 from resumeproof.domain.workflow import Workflow
 
@@ -143,3 +143,23 @@ EVERY_EVENT_ON_THE_WAY_TO_COMPLETION: tuple[Step, ...] = (
     acknowledged,
     COMPLETED,
 )
+
+NONE = ToolContract("charge")
+IDEMPOTENT = ToolContract("charge", idempotent=True)
+CONSISTENT = ToolContract("charge", lookup=Lookup.CONSISTENT)
+EVENTUAL = ToolContract("charge", lookup=Lookup.EVENTUAL, lookup_lag_seconds=5)
+BRIEF = ToolContract("charge", idempotent=True, key_lifetime_seconds=10)
+BOTH = ToolContract("charge", idempotent=True, lookup=Lookup.CONSISTENT)
+SPENT_IN_DOUBT = (REPLAY, attempt_failed(stays_in_doubt=True))
+
+
+def called(contract: ToolContract, *more: Step, **terms: Any) -> Workflow:
+    """Claimed for its first call 2 s after the start, and then what `more` says."""
+    return workflow(created(contract, **terms), APPROVED, CALL, *more)
+
+
+def outline(decided: Decision | Conclusion) -> object:
+    """Decisions compare by value, errors by their facts."""
+    if isinstance(decided, Refuse):
+        return type(decided.error).__name__, *decided.error.facts.values()
+    return decided
