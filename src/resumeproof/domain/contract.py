@@ -10,6 +10,9 @@ from typing import Any
 KEY_LIFETIME_MARGIN = 0.1
 """Share of a key's lifetime that is not relied upon: clocks differ, and a call takes time."""
 
+LONGEST_SECONDS = 100 * 366 * 86_400.0
+"""The longest lifetime and lag that can be promised: instants end with the year 9999."""
+
 
 class Lookup(StrEnum):
     """Whether the tool can be asked for the effect of a key.
@@ -42,12 +45,13 @@ class ToolContract:
     lookup_lag_seconds: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.key_lifetime_seconds is not None and not self.key_lifetime_seconds > 0:
-            raise ValueError("a key's lifetime must be longer than 0 seconds")
+        lifetime = self.key_lifetime_seconds
+        if lifetime is not None and not 0 < lifetime <= LONGEST_SECONDS:
+            raise ValueError("a key's lifetime must be more than 0 seconds and at most a century")
         if self.key_lifetime_seconds is not None and not self.idempotent:
             raise ValueError("only an idempotent tool has a key lifetime")
-        if not self.lookup_lag_seconds >= 0:
-            raise ValueError("a lookup's lag cannot be negative")
+        if not 0 <= self.lookup_lag_seconds <= LONGEST_SECONDS:
+            raise ValueError("a lookup's lag must be 0 seconds or more and at most a century")
         if self.lookup_lag_seconds and self.lookup is not Lookup.EVENTUAL:
             raise ValueError("only an eventual lookup has a lag")
 

@@ -36,7 +36,11 @@ class Receipt:
 
     def damage(self, *, fingerprint: str) -> str | None:
         """Why this receipt proves no effect of the action with `fingerprint`; None if it does."""
-        if self.hash != self.recomputed_hash():
+        try:
+            hashed = self.recomputed_hash()
+        except ValueError as error:
+            return f"receipt {self.receipt_id}: its contents cannot be hashed ({error})"
+        if self.hash != hashed:
             return f"receipt {self.receipt_id}: its hash does not match its contents"
         if self.fingerprint != fingerprint:
             return f"receipt {self.receipt_id} is of other bytes: {self.fingerprint}"

@@ -18,7 +18,7 @@ from resumeproof.domain.protocol import extend
 from resumeproof.domain.record import Draft
 from resumeproof.domain.status import Event
 from resumeproof.domain.workflow import Stored, Workflow, found_digest, inspect, next_status
-from resumeproof.errors import ApprovalMismatch, InvalidTransition, JournalDamaged
+from resumeproof.errors import ApprovalMismatch, InvalidTransition, JournalDamaged, UsageRefused
 from resumeproof.runtime.clock import Clock
 from resumeproof.runtime.kernel import Held, write
 from resumeproof.runtime.programs import program_of
@@ -122,8 +122,18 @@ def approve(journal: Journal, clock: Clock, workflow_id: str, *, actor: str) -> 
 
 
 def replace_action(journal: Journal, clock: Clock, workflow_id: str, *, action: Action) -> Workflow:
-    """Swap the action and void its approval. Raises `InvalidTransition` once an attempt started."""
+    """Swap the action and void its approval.
+
+    Raises `InvalidTransition` once an attempt started, `UsageRefused` for an action of another
+    tool, whose promises nobody knows.
+    """
     held = hold(journal, workflow_id)
+    tool = held.workflow.contract.name
+    if action.tool != tool:
+        raise UsageRefused(
+            f"workflow {workflow_id} calls {tool}, and {action.tool} is another tool, "
+            "whose promises nobody knows"
+        )
     facts = {"digest": action.digest, "step": held.program.start}
     swapped = replace(
         held,
