@@ -49,6 +49,14 @@ def test_a_changed_column_shows(column: str) -> None:
     )
 
 
+@pytest.mark.parametrize("sequence", [2**53, float("nan"), "\ud800"], ids=ascii)
+def test_contents_that_cannot_be_hashed_are_damage(sequence: Any) -> None:
+    damaged = replace(receipt(), sequence=sequence)
+    assert str(damaged.damage(fingerprint=DIGEST)).startswith(
+        "receipt receipt-1: its contents cannot be hashed ("
+    )
+
+
 def test_a_good_receipt_of_other_bytes_proves_nothing_of_these() -> None:
     other = receipt(fingerprint=OTHER_DIGEST)
     assert other.damage(fingerprint=DIGEST) == (
