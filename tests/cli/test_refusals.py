@@ -258,8 +258,9 @@ def test_another_good_ledger_is_refused(worked: Worked, desk: Desk) -> None:
     mine, workflow_id = worked("running")
     before, stranger = mine.files(), Desk(other).files()
     words = ("--ledger", str(other / LEDGER))
-    ran = [mine.run(*command, *words) for command in every_command(workflow_id)[2:7]]
-    assert [each.refusal for each in ran] == [(3, "wrong_ledger", 1, True)] * 5
+    commands = [*every_command(workflow_id)[2:7], ("timeline", "--workflow", workflow_id)]
+    ran = [mine.run(*command, *words) for command in commands]
+    assert [each.refusal for each in ran] == [(3, "wrong_ledger", 1, True)] * 6
     every = mine.run("resume", "--all", *words)
     assert (every.status, every.document["workflows"][0]["error"]["code"]) == (3, "wrong_ledger")
     assert (mine.files(), Desk(other).files()) == (before, stranger)
@@ -287,7 +288,7 @@ def test_journal_and_ledger_are_two_files(
     worked: Worked, alias: Callable[[Desk], Path], command: str
 ) -> None:
     desk, workflow_id = worked("approved")
-    words = {"create": ("--action", CHARGE), "resume": ("--workflow", workflow_id)}[command]
+    words = {"create": ("--action", str(CHARGE)), "resume": ("--workflow", workflow_id)}[command]
     ledger = alias(desk)
     before = desk.files()
     ran = desk.run(command, *words, "--ledger", ledger)

@@ -65,7 +65,7 @@ class CommandLine(LazyGroup):
             raise click.Abort from interrupt
 
 
-@click.group(cls=CommandLine, homes=_HOMES, epilog="Exit statuses: see docs/cli.md.")
+@click.group(cls=CommandLine, homes=_HOMES, no_args_is_help=False)
 @click.version_option(__version__)
 def main() -> None:
     """Kill a workflow wherever a crash can hurt it, resume it, and show whether that was safe.

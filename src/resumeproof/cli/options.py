@@ -8,12 +8,15 @@ import re
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
 
 from resumeproof.cli.output import FORMATS
 from resumeproof.cli.stores import Stores
+
+if TYPE_CHECKING:
+    from resumeproof.crash.plan import CrashPoint
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -81,6 +84,17 @@ def positive_seconds(value: str | float) -> float:
     if not number:
         raise click.BadParameter("it is not above 0")
     return number
+
+
+def crash_point(text: str) -> CrashPoint:
+    """A crash point of the protocol; no other would ever be reached. Raises `PlanRefused`."""
+    from resumeproof.crash.plan import Boundary, CrashPoint
+    from resumeproof.errors import PlanRefused
+
+    point = CrashPoint.parse(text)
+    if point.boundary not in {str(boundary) for boundary in Boundary}:
+        raise PlanRefused(text, f"the boundaries are {', '.join(Boundary)}")
+    return point
 
 
 def takes_format(command: Command) -> Command:

@@ -83,11 +83,6 @@ class Output:
             for line in lines:
                 self._print(shown(line))
 
-    def draws_unicode(self) -> bool:
-        """Whether standard output can show more than ASCII."""
-        encoding = getattr(sys.stdout, "encoding", None) or "ascii"
-        return encoding.lower().replace("-", "").startswith("utf")
-
     def finish(self) -> None:
         """Deliver what was printed. Raises `StoreUnavailable` if standard output takes no more."""
         self._deliver(None)

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from resumeproof.cli.failure import failure_of
-from resumeproof.cli.options import KEY_LENGTH_MAX, bounded_text, one_of, seconds, takes_stores
+from resumeproof.cli.options import (
+    KEY_LENGTH_MAX,
+    bounded_text,
+    crash_point,
+    one_of,
+    seconds,
+    takes_stores,
+)
 from resumeproof.cli.output import Output, note
 from resumeproof.cli.stores import Stores
 from resumeproof.cli.text import workflow_lines
@@ -85,16 +92,16 @@ def resume(
     """
     if every is (workflow_id is not None):
         raise click.UsageError("give either --workflow or --all", click.get_current_context())
-    if every and crash_at:
+    if every and crash_at is not None:
         raise click.UsageError("--crash-at needs a --workflow", click.get_current_context())
-    if kill and not crash_at:
+    if kill is not None and crash_at is None:
         raise click.UsageError("--kill needs a --crash-at", click.get_current_context())
     if workflow_id is None:
         return _resume_all(output, stores, lock_timeout)
     if crash_at is None:
         return _resume_one(output, stores, workflow_id, lock_timeout)
     return _resume_to_crash(
-        output, stores, workflow_id, lock_timeout, _point(crash_at), Kill(kill or Kill.EXIT86)
+        output, stores, workflow_id, lock_timeout, crash_point(crash_at), Kill(kill or Kill.EXIT86)
     )
 
 
@@ -103,17 +110,6 @@ def _resume_one(output: Output, stores: Stores, workflow_id: str, lock_timeout: 
 
     resume(stores.site(lock_timeout), workflow_id)
     return _print_result(output, stores, workflow_id)
-
-
-def _point(crash_at: str) -> CrashPoint:
-    """Raises `PlanRefused` for what is no boundary of the protocol: it would never be reached."""
-    from resumeproof.crash.plan import Boundary, CrashPoint
-    from resumeproof.errors import PlanRefused
-
-    point = CrashPoint.parse(crash_at)
-    if point.boundary not in set(Boundary):
-        raise PlanRefused(crash_at, f"the boundaries are {', '.join(Boundary)}")
-    return point
 
 
 def _resume_to_crash(

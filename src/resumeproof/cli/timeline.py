@@ -1,0 +1,47 @@
+"""`timeline`: both stores of one workflow in one order, as a picture for people."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from resumeproof.cli.options import takes_stores, takes_workflow
+from resumeproof.cli.output import Output
+from resumeproof.cli.stores import Stores, sound, with_driver
+
+
+@click.command(short_help="Show what both stores know of a workflow, in one order.")
+@takes_workflow
+@takes_stores
+def timeline(output: Output, stores: Stores, workflow_id: str) -> None:
+    """Show what both stores know of a workflow, in one order.
+
+    As text a picture of three lanes: the journal, the processes, the tool ledger. A death is a
+    mark in the middle.
+
+    \b
+    Example:
+      resumeproof timeline --workflow wf_0123
+    """
+    from resumeproof.errors import WrongLedger
+    from resumeproof.evidence.order import entries_of
+    from resumeproof.evidence.timeline import glyphs_for, heading, render
+    from resumeproof.evidence.workflow import workflow_json
+    from resumeproof.stores.sqlite_journal import SqliteJournal
+    from resumeproof.stores.sqlite_ledger import SqliteLedger
+
+    with SqliteJournal.open_reader(stores.journal) as journal:
+        stored, alive = with_driver(journal, journal.load(workflow_id))
+    workflow = sound(stored)
+    # Read after the journal: the ledger may know more than it, and then that is in doubt.
+    with SqliteLedger.open_reader(stores.ledger) as ledger:
+        if ledger.ledger_id != workflow.ledger_id:
+            raise WrongLedger(workflow_id, workflow.ledger_id, ledger.ledger_id)
+        with ledger.database.snapshot():
+            entries = entries_of(stored.records, ledger)
+    facts = workflow_json(stored, workflow, driver_alive=alive)
+    output.document({"workflow": facts, "entries": [entry.to_json() for entry in entries]})
+    glyphs = glyphs_for(getattr(sys.stdout, "encoding", None))
+    picture = render(entries, driver_alive=alive, glyphs=glyphs)
+    output.lines([heading(facts, glyphs), "", *picture.splitlines()])
