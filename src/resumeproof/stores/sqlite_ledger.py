@@ -291,8 +291,5 @@ def _asker(call: ToolCall) -> dict[str, Any]:
 
 
 def _instant_before(now: datetime, seconds: float) -> str:
-    """The instant's text `seconds` before `now`; "", before all instants, where no date is."""
-    try:
-        return format_instant(now - timedelta(seconds=seconds))
-    except OverflowError:
-        return ""
+    """The instant's text `seconds` before `now`."""
+    return format_instant(now - timedelta(seconds=seconds))

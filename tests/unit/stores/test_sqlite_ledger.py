@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from resumeproof.domain.canonical import digest_of
-from resumeproof.domain.contract import ToolContract
+from resumeproof.domain.contract import LONGEST_SECONDS, ToolContract
 from resumeproof.domain.receipt import Answer, Receipt
 from resumeproof.errors import (
     AttemptRepeated,
@@ -226,11 +226,13 @@ def test_expired_key_is_a_second_effect_that_shows_who_asked(
     )
 
 
-def test_lifetime_beyond_the_calendar_is_for_ever(ledger: SqliteLedger, clock: Clock) -> None:
-    ledger.register("wf-1", expiring(1e300), fail_before=0)
+def test_longest_lifetime_ends_to_the_second(ledger: SqliteLedger, clock: Clock) -> None:
+    ledger.register("wf-1", expiring(LONGEST_SECONDS), fail_before=0)
     ledger.call(asked())
-    clock.move(1e10)
-    assert ledger.call(asked(attempt=2)).replayed
+    clock.move(LONGEST_SECONDS - 1)
+    replayed = ledger.call(asked(attempt=2)).replayed
+    clock.move(1)
+    assert (replayed, ledger.call(asked(attempt=3)).replayed) == (True, False)
 
 
 # -- not idempotent ---------------------------------------------------------------------------
