@@ -13,10 +13,6 @@ OTHER_ACTION = (
 )
 
 
-def journal_query(desk: Desk) -> list[tuple[object, ...]]:
-    return desk.query(JOURNAL, "SELECT * FROM workflows UNION ALL SELECT * FROM workflows")
-
-
 EDITS = {
     "the bytes": f"UPDATE workflows SET action = '{OTHER_ACTION}'",
     "the digest": "UPDATE workflows SET action_digest = printf('%064d', 0)",
@@ -76,7 +72,7 @@ DAMAGES = {
     "a cut tail": "DELETE FROM timeline WHERE sequence = (SELECT max(sequence) FROM timeline)",
     "a lost timeline": "DELETE FROM timeline",
     "a status by hand": "UPDATE workflows SET status = 'failed'",
-    "a status undone": "UPDATE workflows SET status = 'approved', revision = 2",
+    "a status undone": "UPDATE workflows SET status = 'pending_approval', revision = 1",
     "a counter by hand": "UPDATE workflows SET attempts = attempts + 1",
     "a retry cap by hand": "UPDATE workflows SET max_retries = 99",
 }
