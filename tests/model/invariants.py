@@ -76,7 +76,7 @@ def no_needless_escalation(scope: Scope, world: World) -> bool:
         effect.applied_at_seconds + contract.lookup_lag_seconds <= marked_at_seconds
         for effect in world.ledger.effects
     )
-    if contract.lookup is Lookup.EVENTUAL and seen and not scope.failures:
+    if contract.lookup is Lookup.EVENTUAL and seen:
         return False
     alive = contract.idempotent and (
         contract.key_lifetime_seconds is None

@@ -43,13 +43,14 @@ class Effect(NamedTuple):
 
 
 class Ledger(NamedTuple):
-    """`fence` is the newest attempt that asked; `invocations` are the attempts that got here."""
+    """`fence` is the newest attempt that asked; the attempts that got here are all kept."""
 
     contract: ToolContract
     key: str | None
     effects: tuple[Effect, ...] = ()
     fence: int = 0
     invocations: frozenset[int] = frozenset()
+    lookups: frozenset[int] = frozenset()
     fences: bool = True
 
 
@@ -79,17 +80,13 @@ def _remembered(ledger: Ledger, now_seconds: float) -> Effect | None:
     return newest if alive else None
 
 
-def _reached(ledger: Ledger, attempt: int) -> Ledger:
-    return ledger._replace(invocations=ledger.invocations | {attempt})
-
-
 def call(
     ledger: Ledger, *, attempt: int, digest: str, now_seconds: float, fails: bool
 ) -> tuple[Ledger, Answer | ResumeproofError]:
     """The ledger after a call, and its answer. `fails`: the tool fails before any effect."""
-    if attempt in ledger.invocations:
+    if attempt in ledger.invocations | ledger.lookups:
         return ledger, AttemptRepeated(WORKFLOW_ID, STEP, attempt)
-    ledger = _reached(ledger, attempt)
+    ledger = ledger._replace(invocations=ledger.invocations | {attempt})
     if attempt < ledger.fence:
         return ledger, Fenced(WORKFLOW_ID, attempt, ledger.fence)
     if fails:
@@ -112,9 +109,9 @@ def look_up(
         return ledger, ToolUnreachable(WORKFLOW_ID, "scripted")
     visible_after_seconds = ledger.contract.lookup_lag_seconds
     if ledger.contract.lookup is Lookup.CONSISTENT:
-        if attempt in ledger.invocations:
+        if attempt in ledger.invocations | ledger.lookups:
             return ledger, AttemptRepeated(WORKFLOW_ID, STEP, attempt)
-        ledger = _reached(ledger, attempt)
+        ledger = ledger._replace(lookups=ledger.lookups | {attempt})
         if attempt < ledger.fence:
             return ledger, Fenced(WORKFLOW_ID, attempt, ledger.fence)
         if ledger.fences:

@@ -47,7 +47,7 @@ def canonical(world: World) -> World:
     awaited = {driver.flight for driver in drivers if isinstance(driver, Waiting)}
     return world._replace(
         journal=world.journal._replace(workflow=_projected(world.journal.workflow)),
-        ledger=world.ledger._replace(invocations=frozenset()),
+        ledger=world.ledger._replace(invocations=frozenset(), lookups=frozenset()),
         drivers=(drivers[0], drivers[1]),
         flights=frozenset(
             flight
