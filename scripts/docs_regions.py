@@ -10,12 +10,14 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 
 import click
 
+from docs_boundaries import boundaries_rows, promises_rows
 from resumeproof import cli
 from resumeproof import errors as error_module
 from resumeproof.domain.recovery import RULES
@@ -74,7 +76,7 @@ def errors_table() -> str:
             (
                 code(error.code),
                 int(error.exit),
-                ", ".join(code(field.name) for field in fields(error)),  # type: ignore[arg-type]
+                ", ".join(map(code, error.fact_names)),
                 error.template,
             )
             for error in errors()
@@ -113,6 +115,39 @@ def findings_table() -> str:
     )
 
 
+def boundaries_table() -> str:
+    return table(*boundaries_rows())
+
+
+def promises_table() -> str:
+    return table(*promises_rows())
+
+
+def layers_table() -> str:
+    """The layers of the import-linter contract, top first, as far as they are there."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (layers,) = (
+        contract["layers"]
+        for contract in project["tool"]["importlinter"]["contracts"]
+        if contract["type"] == "layers"
+    )
+    # What is in parentheses may be there or not.
+    return table(
+        ["layer", "what it is for"],
+        (
+            (code(name), purpose(f"resumeproof.{name}"))
+            for layer in layers
+            for name in layer.split(" | ")
+            if not name.startswith("(")
+        ),
+    )
+
+
+def purpose(module: str) -> str:
+    """The first line of a module's docstring."""
+    return str(import_module(module).__doc__).partition("\n")[0]
+
+
 def command_pages(command: click.Command, context: click.Context) -> Iterator[tuple[str, str]]:
     """Each command path that is not hidden, with its help page at 80 columns."""
     yield context.command_path, command.get_help(context)
@@ -140,10 +175,13 @@ def help_pages_text() -> str:
 
 
 GENERATORS: Generators = {
+    "boundaries": boundaries_table,
     "errors": errors_table,
     "exit-status": exit_status_table,
     "findings": findings_table,
     "help-pages": help_pages_text,
+    "layers": layers_table,
+    "promises": promises_table,
     "recovery": recovery_table,
     "statuses": statuses_table,
     "transitions": transitions_table,
