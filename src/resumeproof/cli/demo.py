@@ -104,7 +104,7 @@ def _fact_text(fact: Fact) -> str:
 
 def _drawable(picture: str) -> str:
     """The picture with what it is drawn with, or in ASCII where standard output has no more."""
-    from resumeproof.evidence.timeline import UNICODE, glyphs_for
+    from resumeproof.evidence.lanes import UNICODE, glyphs_for
 
     glyphs = glyphs_for(getattr(sys.stdout, "encoding", None))
     return picture.translate(str.maketrans("".join(astuple(UNICODE)), "".join(astuple(glyphs))))

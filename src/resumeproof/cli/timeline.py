@@ -25,8 +25,9 @@ def timeline(output: Output, stores: Stores, workflow_id: str) -> None:
       resumeproof timeline --workflow wf_0123
     """
     from resumeproof.errors import WrongLedger
+    from resumeproof.evidence.lanes import glyphs_for
     from resumeproof.evidence.order import entries_of
-    from resumeproof.evidence.timeline import glyphs_for, heading, render
+    from resumeproof.evidence.timeline import heading, render
     from resumeproof.evidence.workflow import workflow_json
     from resumeproof.stores.sqlite_journal import SqliteJournal
     from resumeproof.stores.sqlite_ledger import SqliteLedger
