@@ -24,9 +24,8 @@ GENESIS = "0" * 64
 """What the first record of a timeline names as its predecessor."""
 
 
-def _quoted(text: str) -> str:
-    """A JSON string as RFC 8785, section 3.2.2.2 writes it."""
-    return json.dumps(text, ensure_ascii=False)
+_quoted = json.JSONEncoder(ensure_ascii=False).encode
+"""Writes a string as RFC 8785, section 3.2.2.2 has it."""
 
 
 @dataclass(frozen=True, slots=True)
