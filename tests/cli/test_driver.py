@@ -6,15 +6,14 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-import pytest
-
+from resumeproof.lab.life import LifeSpecification
 from resumeproof.runtime.lock import DriverLock
 from tests.cli.conftest import Worked
-from tests.cli.desk import JOURNAL, TIMEOUT_SECONDS, Desk, Ran
+from tests.cli.desk import JOURNAL, LEDGER, TIMEOUT_SECONDS, Desk, environment
 
 START = "2026-01-01T00:00:00.000000Z"
 
@@ -57,9 +56,51 @@ def test_a_live_strangers_pid_in_the_lock_file_changes_nothing(worked: Worked) -
 
 
 @contextmanager
-def stopped_after_the_claim(desk: Desk, workflow_id: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A driver that stands still, alive, just after its claim."""
-    process = subprocess.Popen(
-        [os.fspath(Path(__file__).parent / "children" / "stops.sh")],
+def standing_after_the_claim(desk: Desk, workflow_id: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A real driver that stands still just after its claim, alive and with the lock."""
+    life = LifeSpecification(
+        journal=str(desk.path / JOURNAL),
+        ledger=str(desk.path / LEDGER),
+        workflow_id=workflow_id,
+        crash_point="claim:after",
+        supervised=True,
     )
-    yield process
+    with subprocess.Popen(
+        [sys.executable, "-m", "resumeproof.lab.life", life.to_json()],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    ) as process:
+        try:
+            assert process.stderr is not None
+            assert b"claim:after" in process.stderr.readline()
+            yield process
+        finally:
+            process.kill()
+
+
+def test_a_live_driver_is_alive_until_it_is_killed(worked: Worked) -> None:
+    desk, workflow_id = worked("approved")
+    with standing_after_the_claim(desk, workflow_id) as process:
+        alive = told(desk, workflow_id)
+        busy = desk.run("resume", "--workflow", workflow_id, "--lock-timeout", "0")
+        process.kill()
+        process.wait(TIMEOUT_SECONDS)
+    assert alive == ({"alive": True}, {"alive": True}, [False, False])
+    assert busy.refusal == (6, "journal_busy", 1, True)
+    assert f"pid {process.pid}" in busy.stderr
+    assert told(desk, workflow_id) == ({"alive": False}, {"alive": False}, [True, True])
+    assert desk.done("resume", "--workflow", workflow_id)["status"] == "completed"
+
+
+def test_a_stopped_driver_keeps_everybody_waiting(worked: Worked) -> None:
+    desk, workflow_id = worked("approved")
+    with standing_after_the_claim(desk, workflow_id) as process:
+        process.send_signal(signal.SIGSTOP)
+        ran = [
+            desk.run("resume", "--all", "--lock-timeout", "0"),
+            desk.run("resume", "--workflow", workflow_id, "--lock-timeout", "0.2"),
+        ]
+    assert [each.refusal for each in ran] == [(6, "journal_busy", 1, True)] * 2
+    assert desk.totals()["invocations"] == 0
