@@ -41,7 +41,7 @@ def test_the_demo_by_sigkill_in_a_directory_of_its_own_and_as_a_picture(desk: De
     words = ("demo", "--kill", "sigkill", "--output-dir", "mine", "--format", "text")
     ran = desk.run(*words)
     assert ran.status == 0
-    assert ran.stdout.count("signal 9 (SIGKILL) at tool:after#1") == 2
+    assert ran.stdout.count("✖ signal 9 (SIGKILL)") == 2
     assert (desk.path / "mine" / "timeline.txt").read_text() in ran.stdout
     assert "resumeproof verify mine" in ran.stdout
     assert desk.done("verify", "mine")["verified"] is True

@@ -36,6 +36,7 @@ _STDIN = Path("-")
 @takes_action
 @click.option(
     "--key",
+    metavar="KEY",
     type=bounded_text(KEY_LENGTH_MAX),
     help="The idempotency key that the tool is given with every call.",
 )
@@ -52,9 +53,15 @@ _STDIN = Path("-")
     help="Whether the tool can be asked for a key's effect.",
 )
 @click.option("--lookup-lag", type=seconds, help="How late an eventual lookup may show it.")
-@click.option("--key-lifetime", type=positive_seconds, help="How long the tool remembers a key.")
+@click.option(
+    "--key-lifetime",
+    metavar="SECONDS",
+    type=positive_seconds,
+    help="How long an idempotent tool remembers a key; for ever if not given.",
+)
 @click.option(
     "--max-retries",
+    metavar="N",
     type=_COUNT,
     default=operations.MAX_RETRIES,
     show_default=True,
@@ -62,6 +69,7 @@ _STDIN = Path("-")
 )
 @click.option(
     "--max-recoveries",
+    metavar="N",
     type=_COUNT,
     default=operations.MAX_RECOVERIES,
     show_default=True,
@@ -76,6 +84,7 @@ _STDIN = Path("-")
 )
 @click.option(
     "--fail-before",
+    metavar="N",
     type=click.IntRange(0, COUNT_MAX),
     default=0,
     show_default=True,
