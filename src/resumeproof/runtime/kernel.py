@@ -28,6 +28,7 @@ from resumeproof.domain.recovery import (
     Attempt,
     AttemptFailed,
     Conclusion,
+    Doubt,
     Facts,
     Fail,
     Found,
@@ -40,6 +41,7 @@ from resumeproof.domain.recovery import (
     conclude_call,
     conclude_lookup,
     decide,
+    key_alive,
 )
 from resumeproof.domain.status import ENDED, Event, Status
 from resumeproof.domain.workflow import Stored, Workflow, found_digest, inspect
@@ -101,6 +103,7 @@ def facts_of(stored: Stored, engine: Engine) -> Facts:
         found_digest=found_digest(stored, workflow.approved_digest if workflow else None),
         now=engine.clock.now(),
         receipt_damage=receipt_damage(workflow) if workflow else None,
+        save_missing=stored.save_missing,
     )
 
 
@@ -124,8 +127,10 @@ def tick(held: Held, engine: Engine) -> Held:
     match decision:
         case Refuse(error):
             raise error
-        case Return() | AcknowledgeRecorded():
+        case Return():
             return held
+        case AcknowledgeRecorded():
+            return _save_recorded(held, engine)
         case Attempt(purpose):
             return _attempt(held, engine, purpose)
         case PeekEventually():
@@ -134,18 +139,33 @@ def tick(held: Held, engine: Engine) -> Held:
             return _settle(held, engine, decision, claimed=False)
 
 
+def _save_recorded(held: Held, engine: Engine) -> Held:
+    """Make the save that a dead driver owed to its own record; nothing is appended."""
+    workflow, stored = held.workflow, held.stored
+    with engine.journal.transaction() as transaction:
+        saved_revision = int(stored.row["revision"])
+        transaction.save(workflow, stored.action, expected_revision=saved_revision)
+    return replace(held, stored=replace(stored, row=workflow.row(), save_missing=False))
+
+
 def _attempt(held: Held, engine: Engine, purpose: Purpose) -> Held:
     claimed = _claim(held, engine, purpose)
     if purpose is Purpose.LOOKUP:
-        return _settle(claimed, engine, _look_up(claimed, engine), claimed=True)
-    return _settle(claimed, engine, _call(claimed, engine), claimed=True)
+        conclusion = _look_up(claimed, engine)
+    elif purpose is Purpose.REPLAY and not key_alive(claimed.workflow, engine.clock.now()):
+        # The claim may have waited: a replay under a forgotten key would be a second effect.
+        conclusion = MarkUnknown(Doubt.OUTCOME_UNKNOWN)
+    else:
+        conclusion = _call(claimed, engine)
+    return _settle(claimed, engine, conclusion, claimed=True)
 
 
 def _claim(held: Held, engine: Engine, purpose: Purpose) -> Held:
     """Claim the workflow, re-reading inside the transaction what the claim rests on."""
     workflow = held.workflow
-    at = format_instant(engine.clock.now())
     with engine.journal.transaction() as transaction:
+        # After the wait for the transaction: a claim must not look older than it is.
+        at = format_instant(engine.clock.now())
         fresh = transaction.load(workflow.id)
         found = found_digest(fresh, workflow.approved_digest)
         if fresh.row["revision"] != workflow.revision:
