@@ -35,12 +35,17 @@ def nothing_left_behind() -> Iterator[None]:
     What was left is ended, so that one test's leak is not the next one's failure or the run's hang.
     """
     this = psutil.Process()
-    children, files = set(this.children()), this.open_files()
+    children, files = set(this.children()), _open_files(this)
     yield
     left = [child for child in this.children(recursive=True) if child not in children]
     described = [f"{child.pid} {child.name()} ({child.status()})" for child in left]
     for child in left:
         child.kill()
     psutil.wait_procs(left, timeout=10)
-    opened = [file.path for file in this.open_files() if file not in files]
+    opened = [path for path, _ in _open_files(this) - files]
     assert (described, opened) == ([], []), "left behind: child processes, open files"
+
+
+def _open_files(process: psutil.Process) -> set[tuple[str, int]]:
+    """Path and descriptor of each; not the position, which moves where output goes to a file."""
+    return {(file.path, file.fd) for file in process.open_files()}
