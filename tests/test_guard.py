@@ -13,6 +13,7 @@ CONFTEST = Path(__file__).with_name("conftest.py")
 
 LEAVES = {
     "nothing": ("subprocess.run([sys.executable, '-c', ''], check=True)", "1 passed", None),
+    "what was open before": ("print(file=LOG, flush=True)", "1 passed", None),
     "a running child": (
         "KEPT.append(subprocess.Popen([sys.executable, '-c', 'input()'], stdin=-1))",
         "1 passed, 1 error",
@@ -39,7 +40,9 @@ def test_what_is_left_behind_fails_the_test(
 ) -> None:
     shutil.copy(CONFTEST, tmp_path)
     (tmp_path / "test_it.py").write_text(
-        f"import sqlite3, subprocess, sys\nKEPT = []\ndef test_it(tmp_path):\n    {body}\n"
+        "import sqlite3, subprocess, sys\n"
+        "KEPT, LOG = [], open(__file__ + '.log', 'w')\n"
+        f"def test_it(tmp_path):\n    {body}\n"
     )
     ran = subprocess.run(
         [
