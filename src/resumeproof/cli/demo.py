@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import sys
 from dataclasses import asdict, astuple, is_dataclass
 from pathlib import Path
@@ -52,7 +54,9 @@ def demo(output: Output, output_dir: Path | None, crash_at: str, kill: str) -> i
       resumeproof demo
       resumeproof demo --kill sigkill --output-dir evidence
     """
-    from resumeproof.lab.demo import claim_directory, run_demo
+    from resumeproof.lab.closing import closing
+    from resumeproof.lab.demo import run_demo
+    from resumeproof.lab.output import claim_directory
     from resumeproof.lab.subject import Times
 
     point = crash_point(crash_at)
@@ -64,13 +68,24 @@ def demo(output: Output, output_dir: Path | None, crash_at: str, kill: str) -> i
         progress=note,
     )
     output.document(_document(result))
-    output.lines(_drawable(result.timeline).splitlines())
-    output.lines(["", *(_fact_text(fact) for fact in result.facts), ""])
-    output.lines([f"evidence is in {result.directory}; check it with:"])
-    output.lines([f"  resumeproof verify {result.directory}"])
+    output.lines([*(_fact_text(fact) for fact in result.facts), ""])
+    output.lines([f"evidence is in {result.directory}", ""])
+    output.lines([*_drawable(result.timeline).splitlines(), ""])
+    output.lines(closing(result, _this_command()))
     for fact in result.broken:
         note(_fact_text(fact))
     return Exit.FINDINGS if result.broken else Exit.DONE
+
+
+def _this_command() -> str:
+    """How to call this command from any directory, as one word or more of a shell."""
+    called = Path(sys.argv[0])
+    if called.stem != "resumeproof":
+        return f"{shlex.quote(sys.executable)} -m resumeproof"
+    on_path = shutil.which("resumeproof")
+    if on_path is not None and Path(on_path).resolve() == called.resolve():
+        return "resumeproof"
+    return shlex.quote(str(called.absolute()))
 
 
 def _document(result: DemoResult) -> dict[str, Any]:

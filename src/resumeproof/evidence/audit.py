@@ -7,145 +7,183 @@ effect, no executed action without its approval.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from resumeproof.domain.canonical import digest_of
+from resumeproof.domain.contract import Lookup
 from resumeproof.domain.receipt import Receipt
-from resumeproof.domain.record import Record
+from resumeproof.domain.recovery import Purpose
 from resumeproof.domain.status import Event
 from resumeproof.domain.workflow import Stored, Workflow, inspect
-from resumeproof.errors import EvidenceBroken, ResumeproofError
-from resumeproof.stores.sqlite_journal import SqliteJournal
-from resumeproof.stores.sqlite_ledger import SqliteLedger
-from resumeproof.stores.sqlite_ledger_rows import Effect, Invocation, InvocationOutcome
-
-_ANSWERED = frozenset({InvocationOutcome.APPLIED, InvocationOutcome.REPLAYED})
+from resumeproof.errors import EvidenceBroken
+from resumeproof.evidence.audit_ledger import audit_ledger
+from resumeproof.evidence.contents import Contents
+from resumeproof.stores.sqlite_ledger_rows import FencedLookup, Invocation, InvocationOutcome
 
 
-def audit(journal: SqliteJournal, ledger: SqliteLedger) -> None:
-    """Check both stores as they are. Raises `EvidenceBroken` for the first thing that is wrong."""
-    _check_pages(journal)
-    _check_pages(ledger)
-    effects = _check_ledger(ledger)
-    known = set()
-    for stored in journal.rows():
-        workflow_id = str(stored.row["id"])
-        known.add(workflow_id)
-        _check_workflow(journal.load(workflow_id), journal, ledger, effects)
-    for effect in effects.values():
-        if effect.receipt.workflow_id not in known:
-            raise _broken(ledger, _named(effect), "its workflow is in no row of the journal")
+def audit(contents: Contents) -> None:
+    """Check both stores. Raises `EvidenceBroken` for the first thing that does not hold."""
+    _check_places(contents)
+    for stored in contents.workflows:
+        _check_workflow(stored, contents)
+    audit_ledger(contents)
 
 
-def _check_pages(store: SqliteJournal | SqliteLedger) -> None:
-    for problem in store.database.rows("PRAGMA integrity_check"):
-        if problem[0] != "ok":
-            raise _broken(store, "the database file", str(problem[0]))
-    for problem in store.database.rows("PRAGMA foreign_key_check"):
-        raise _broken(store, f"a reference of table {problem[0]}", f"row {problem[1]}")
+def _check_places(contents: Contents) -> None:
+    """Workflows are numbered as they were created, without a gap."""
+    for place, number in enumerate(contents.numbers, start=1):
+        if number != place:
+            workflow_id = contents.workflows[place - 1].row["id"]
+            detail = f"it is missing; in its place column number of {workflow_id} is {number}"
+            raise EvidenceBroken(str(contents.journal.path), f"workflow number {place}", detail)
 
 
-def _check_ledger(ledger: SqliteLedger) -> dict[int, Effect]:
-    effects: dict[int, Effect] = {}
-    for sequence, effect in enumerate(ledger.effects(), start=1):
-        if effect.receipt.sequence != sequence:
-            raise _broken(ledger, f"effect {sequence}", "it is missing")
-        if damage := effect.damage:
-            raise _broken(ledger, _named(effect), damage)
-        effects[sequence] = effect
-    applied = set()
-    for sequence, invocation in enumerate(ledger.invocations(), start=1):
-        if invocation.sequence != sequence:
-            raise _broken(ledger, f"invocation {sequence}", "it is missing")
-        _check_invocation(ledger, invocation, effects)
-        if invocation.outcome == InvocationOutcome.APPLIED:
-            applied.add(invocation.effect_sequence)
-    for sequence, effect in effects.items():
-        if sequence not in applied:
-            raise _broken(ledger, _named(effect), "no invocation applied it")
-    return effects
-
-
-def _check_invocation(
-    ledger: SqliteLedger, invocation: Invocation, effects: dict[int, Effect]
-) -> None:
-    name = f"invocation {invocation.sequence}"
-    if invocation.outcome not in _ANSWERED:
-        return
-    effect = effects.get(invocation.effect_sequence or 0)
-    if effect is None:
-        raise _broken(ledger, name, "the effect that answered it is missing")
-    receipt = effect.receipt
-    if receipt.fingerprint != invocation.fingerprint or receipt.key != invocation.key:
-        raise _broken(ledger, name, f"it differs from effect {receipt.sequence}, its answer")
-    asked = (invocation.workflow_id, invocation.step, invocation.attempt)
-    applied_for = (receipt.workflow_id, receipt.step, receipt.attempt)
-    if invocation.outcome == InvocationOutcome.APPLIED and asked != applied_for:
-        raise _broken(ledger, name, f"effect {receipt.sequence} was applied for another attempt")
-
-
-def _check_workflow(
-    stored: Stored, journal: SqliteJournal, ledger: SqliteLedger, effects: Mapping[int, Effect]
-) -> None:
+def _check_workflow(stored: Stored, contents: Contents) -> None:
     name = f"workflow {stored.row['id']}"
+    journal = str(contents.journal.path)
     inspection = inspect(stored)
-    workflow = inspection.workflow
-    if workflow is None:
-        raise _broken(journal, name, str(inspection.damage))
-    of_bytes = digest_of(stored.action)
-    if not of_bytes == stored.action_digest == workflow.action_digest:
-        raise _broken(journal, name, "its action is not the one its timeline names")
-    if workflow.ledger_id != ledger.ledger_id:
-        raise _broken(journal, name, f"it belongs to ledger {workflow.ledger_id}")
-    contract, _ = ledger.registration(workflow.id)
-    if contract != workflow.contract:
-        raise _broken(ledger, f"the contract of {name}", "the journal has another one")
-    _check_acknowledgements(stored, journal, ledger, effects)
-    _check_claims(workflow, stored.records, ledger)
+    if inspection.workflow is None:
+        raise EvidenceBroken(journal, name, str(inspection.damage))
+    case = _Case(inspection.workflow, stored, contents, name)
+    try:
+        case.check_action()
+        case.check_contract()
+        claims = case.claims()
+        case.check_invocations(claims)
+        case.check_lookups(claims)
+        case.check_acknowledgements()
+    except (KeyError, TypeError, ValueError) as error:
+        # The chain holds, so that whoever wrote these facts chained them anew.
+        raise EvidenceBroken(journal, name, f"malformed facts ({error!r})") from error
 
 
-def _check_acknowledgements(
-    stored: Stored, journal: SqliteJournal, ledger: SqliteLedger, effects: Mapping[int, Effect]
-) -> None:
-    name = f"workflow {stored.row['id']}"
-    for record in _of(stored.records, Event.EFFECT_ACKNOWLEDGED):
-        receipt = Receipt.from_json(record.facts["receipt"])
-        if damage := receipt.damage(fingerprint=digest_of(stored.action)):
-            raise _broken(journal, name, damage)
-        effect = effects.get(receipt.sequence)
-        if effect is None:
-            detail = f"{name} acknowledged it, and it is missing"
-            raise _broken(ledger, f"effect {receipt.sequence}", detail)
-        if effect.receipt != receipt:
-            raise _broken(ledger, _named(effect), f"{name} acknowledged another receipt")
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """One sound workflow, held against the ledger."""
 
+    workflow: Workflow
+    stored: Stored
+    contents: Contents
+    name: str
 
-def _check_claims(workflow: Workflow, records: Iterable[Record], ledger: SqliteLedger) -> None:
-    """Whatever reached the tool was claimed first, with bytes that were approved then."""
-    claimed = {
-        int(record.facts["attempt"]): str(record.facts["digest"])
-        for record in _of(records, Event.ATTEMPT_STARTED)
-    }
-    approved = {str(record.facts["digest"]) for record in _of(records, Event.APPROVED)}
-    for invocation in ledger.invocations(workflow.id):
-        name = f"invocation {invocation.sequence}"
-        if invocation.attempt not in claimed:
-            raise _broken(
-                ledger, name, f"the journal has no attempt {invocation.attempt} of {workflow.id}"
+    def check_action(self) -> None:
+        column, told = self.stored.action_digest, self.workflow.action_digest
+        if column != told:
+            raise self._journal(f"column action_digest is {column!r}, the timeline says {told!r}")
+        if digest_of(self.stored.action) != told:
+            raise self._journal("column action is not what its digest is of")
+
+    def check_contract(self) -> None:
+        workflow, ledger = self.workflow, self.contents.ledger
+        if workflow.ledger_id != ledger.id:
+            raise self._journal(f"it belongs to ledger {workflow.ledger_id}, not {ledger.id}")
+        registered = [
+            row for row in self.contents.registrations if row["workflow_id"] == workflow.id
+        ]
+        if not registered:
+            raise self._ledger(f"the registration of {self.name}", "it is missing")
+        told = {**workflow.contract.to_json(), "tool": workflow.contract.name}
+        for column in registered[0].keys() & told.keys():
+            if registered[0][column] != told[column]:
+                detail = f"column {column} is {registered[0][column]!r}, not {told[column]!r}"
+                raise self._ledger(f"the registration of {self.name}", detail)
+
+    def claims(self) -> dict[int, dict[str, Any]]:
+        """The facts of each claim, by its attempt. Attempts are numbered without a gap."""
+        claims: dict[int, dict[str, Any]] = {}
+        for place, facts in enumerate(self._facts(Event.ATTEMPT_STARTED), start=1):
+            if facts["attempt"] != place:
+                raise self._journal(f"attempt {place} is missing in its timeline")
+            claims[place] = facts
+        return claims
+
+    def check_invocations(self, claims: Mapping[int, Mapping[str, Any]]) -> None:
+        """Whatever reached the tool was claimed first, with bytes that were approved."""
+        approved = {facts["digest"] for facts in self._facts(Event.APPROVED)}
+        for invocation in self._invocations():
+            name = f"invocation {invocation.sequence}"
+            claim = claims.get(invocation.attempt)
+            self._check_claimed(invocation, claim, name)
+            if claim is not None and claim["purpose"] == Purpose.LOOKUP:
+                raise self._ledger(name, f"attempt {invocation.attempt} was claimed for a lookup")
+            if claim is not None and invocation.fingerprint != claim["digest"]:
+                raise self._ledger(name, "column fingerprint: its attempt claimed other bytes")
+            if invocation.fingerprint not in approved:
+                raise self._ledger(name, "its action bears no approval")
+
+    def check_lookups(self, claims: Mapping[int, Mapping[str, Any]]) -> None:
+        for lookup in self._lookups():
+            name = f"lookup {lookup.sequence}"
+            claim = claims.get(lookup.attempt)
+            self._check_claimed(lookup, claim, name)
+            if claim is not None and claim["purpose"] != Purpose.LOOKUP:
+                raise self._ledger(name, f"attempt {lookup.attempt} was claimed for a call")
+
+    def _check_claimed(
+        self,
+        reached: Invocation | FencedLookup,
+        claim: Mapping[str, Any] | None,
+        name: str,
+    ) -> None:
+        if claim is None:
+            detail = f"the journal has no attempt {reached.attempt} of {self.name}"
+            raise self._ledger(name, detail)
+        if reached.step != claim["step"]:
+            detail = f"column step is {reached.step!r}, its attempt claimed {claim['step']!r}"
+            raise self._ledger(name, detail)
+        if reached.key != self.workflow.key:
+            detail = f"column key is {reached.key!r}, the workflow's is {self.workflow.key!r}"
+            raise self._ledger(name, detail)
+
+    def check_acknowledgements(self) -> None:
+        effects = {effect.receipt.sequence: effect for effect in self.contents.effects}
+        for facts in self._facts(Event.EFFECT_ACKNOWLEDGED):
+            receipt = Receipt.from_json(facts["receipt"])
+            if damage := receipt.damage(fingerprint=digest_of(self.stored.action)):
+                raise self._journal(damage)
+            effect = effects.get(receipt.sequence)
+            name = f"effect {receipt.sequence}"
+            if effect is None:
+                raise self._ledger(name, f"{self.name} acknowledged it, and it is missing")
+            if effect.receipt != receipt:
+                raise self._ledger(name, f"{self.name} acknowledged another receipt")
+            self._check_answered(facts, receipt)
+
+    def _check_answered(self, facts: Mapping[str, Any], receipt: Receipt) -> None:
+        """The attempt that acknowledged was told so: by a call, or by a lookup."""
+        attempt, replayed = facts["attempt"], facts["replayed"]
+        if facts["source"] == Purpose.LOOKUP:
+            # An eventual lookup leaves no row, since it sets no fence.
+            told = self.workflow.contract.lookup is Lookup.EVENTUAL or any(
+                lookup.effect_sequence == receipt.sequence
+                for lookup in self._lookups()
+                if lookup.attempt == attempt
             )
-        if invocation.fingerprint != claimed[invocation.attempt]:
-            raise _broken(ledger, name, "it sent other bytes than its attempt claimed")
-        if invocation.fingerprint not in approved:
-            raise _broken(ledger, name, "its action bears no approval")
+        else:
+            outcome = InvocationOutcome.REPLAYED if replayed else InvocationOutcome.APPLIED
+            told = any(
+                (each.outcome, each.effect_sequence) == (outcome, receipt.sequence)
+                for each in self._invocations()
+                if each.attempt == attempt
+            )
+        if not told:
+            detail = f"{self.name} acknowledged it in attempt {attempt}, which was not told so"
+            raise self._ledger(f"effect {receipt.sequence}", detail)
 
+    def _facts(self, event: Event) -> Iterator[dict[str, Any]]:
+        return (record.facts for record in self.stored.records if record.event == event)
 
-def _of(records: Iterable[Record], event: Event) -> Iterator[Record]:
-    return (record for record in records if record.event == event)
+    def _invocations(self) -> Iterator[Invocation]:
+        rows = self.contents.invocations
+        return (row for row in rows if row.workflow_id == self.workflow.id)
 
+    def _lookups(self) -> Iterator[FencedLookup]:
+        return (row for row in self.contents.lookups if row.workflow_id == self.workflow.id)
 
-def _named(effect: Effect) -> str:
-    return f"effect {effect.receipt.sequence}"
+    def _journal(self, detail: str) -> EvidenceBroken:
+        return EvidenceBroken(str(self.contents.journal.path), self.name, detail)
 
-
-def _broken(store: SqliteJournal | SqliteLedger, what: str, detail: str) -> ResumeproofError:
-    return EvidenceBroken(str(store.path), what, detail)
+    def _ledger(self, what: str, detail: str) -> EvidenceBroken:
+        return EvidenceBroken(str(self.contents.ledger.path), what, detail)

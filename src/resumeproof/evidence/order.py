@@ -69,20 +69,21 @@ def _placed(
     A refused call of an older attempt came after the fence that refused it, and an attempt that
     the journal has no record of after everything: the journal was rolled back behind it.
     """
-    placed: list[tuple[int, Entry]] = []
     lookups = list(ledger.lookups(workflow_id))
-    for lookup in lookups:
-        placed.append((started.get(lookup.attempt, last), _of_lookup(lookup)))
-    newest_fence = max(
-        (lookup.attempt for lookup in lookups if lookup.outcome != LookupOutcome.FENCED), default=0
-    )
-    reached = 0
+    fences = (look.attempt for look in lookups if look.outcome != LookupOutcome.FENCED)
+    newest_fence = max(fences, default=0)
+
+    def place(reached: Invocation | FencedLookup) -> int:
+        fenced = reached.outcome == LookupOutcome.FENCED
+        attempt = max(reached.attempt, newest_fence) if fenced else reached.attempt
+        return started.get(attempt, last)
+
+    # Calls keep the ledger's order, whatever the journal says of their attempts.
+    calls: list[tuple[int, Entry]] = []
     for invocation in ledger.invocations(workflow_id):
-        fenced = invocation.outcome == "fenced"
-        attempt = max(invocation.attempt, newest_fence) if fenced else invocation.attempt
-        reached = max(reached, started.get(attempt, last))
-        placed.append((reached, _of_invocation(invocation)))
-    return placed
+        before = calls[-1][0] if calls else 0
+        calls.append((max(before, place(invocation)), _of_invocation(invocation)))
+    return [(place(look), _of_lookup(look)) for look in lookups] + calls
 
 
 def _of_record(record: Record) -> Entry:

@@ -6,24 +6,24 @@ lie beside it, and `evidence.verify` does so.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import platform
 import sqlite3
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from resumeproof.domain.observation import ScenarioRun
 from resumeproof.domain.record import Record
 from resumeproof.domain.status import Status
-from resumeproof.domain.workflow import inspect
-from resumeproof.errors import JournalDamaged, StoreUnavailable
+from resumeproof.domain.workflow import Stored, Workflow, fold
+from resumeproof.errors import JournalDamaged
+from resumeproof.evidence.contents import Contents, Identity, read_contents
+from resumeproof.evidence.files import file_digest, write_durably
 from resumeproof.evidence.order import entries_of
-from resumeproof.evidence.timeline import UNICODE, Glyphs, heading, render
+from resumeproof.evidence.timeline import heading, render
 from resumeproof.evidence.workflow import workflow_json
 from resumeproof.stores.sqlite_journal import SqliteJournal
 from resumeproof.stores.sqlite_ledger import SqliteLedger
@@ -44,36 +44,27 @@ class ScenarioEvidence:
     """What was done to one workflow, and under which durability its stores were written.
 
     `durability` has, for "journal" and "ledger", the journal mode and synchronous setting that
-    were in force in the lives.
+    were in force in the first life; None where it did not come so far as to tell.
     """
 
     workflow_id: str
     run: ScenarioRun
-    durability: Mapping[str, Mapping[str, str]]
+    durability: Mapping[str, Mapping[str, str]] | None
 
     def to_json(self) -> dict[str, Any]:
-        first = self.run.lives[0]
+        lives = self.run.lives
         return {
-            "child_exit": first.exit,
-            "durability": {store: dict(found) for store, found in self.durability.items()},
+            "child_exit": lives[0].exit,
+            "durability": self.durability,
             "kill": self.run.kill,
             "lives": [
                 {"exit": life.exit, "planned": life.planned, "witnessed": life.witnessed}
-                for life in self.run.lives
+                for life in lives
             ],
-            "name": self.run.subject,
-            "pids": [life.pid for life in self.run.lives],
+            "pids": [life.pid for life in lives],
             "plan": self.run.plan,
             "workflow_id": self.workflow_id,
         }
-
-    def deaths(self) -> list[str]:
-        """The deaths in words, for the picture."""
-        return [
-            f"{life.exit['text']} at {life.witnessed}"
-            for life in self.run.lives
-            if life.witnessed is not None
-        ]
 
 
 def write_evidence(
@@ -84,46 +75,66 @@ def write_evidence(
     The stores must be at rest. Raises `JournalDamaged` or what opening a store raises.
     """
     with SqliteJournal.open_reader(journal) as workflows, SqliteLedger.open_reader(ledger) as tool:
-        derived = derive(workflows, tool)
-        timeline = pictures(workflows, tool, scenarios)
+        contents = read_contents(workflows, tool)
+        timeline = pictures(contents, tool, scenarios)
+    picture = directory / TIMELINE_NAME
+    write_durably(picture, timeline)
     receipt = {
         "environment": environment(),
         "kind": "demo",
+        "picture": _file(picture, "picture"),
         "scenarios": [scenario.to_json() for scenario in scenarios],
         "schema_version": SCHEMA_VERSION,
-        "stores": {"journal": _file(journal), "ledger": _file(ledger)},
-        **derived,
+        **derive(contents),
     }
+    for store, path in (("journal", journal), ("ledger", ledger)):
+        receipt["stores"][store] |= _file(path, store)
     text = json.dumps(receipt, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
     write_durably(directory / RECEIPT_NAME, text)
-    write_durably(directory / TIMELINE_NAME, timeline)
     return receipt, timeline
 
 
-def derive(journal: SqliteJournal, ledger: SqliteLedger) -> dict[str, Any]:
-    """All of a receipt file that the two databases alone prove."""
-    workflows = [_workflow(journal, ledger, str(stored.row["id"])) for stored in journal.rows()]
-    replays = sum(
-        invocation.outcome == InvocationOutcome.REPLAYED for invocation in ledger.invocations()
-    )
-    unknown = sum(workflow["status"] == Status.UNKNOWN for workflow in workflows)
+def derive(contents: Contents) -> dict[str, Any]:
+    """All of a receipt file that the two databases alone prove.
+
+    Raises `JournalDamaged` for a workflow whose timeline does not hold.
+    """
+    workflows = [_workflow(stored, contents) for stored in contents.workflows]
     return {
-        "totals": {"effects": ledger.effect_count(), "replays": replays, "unknown": unknown},
+        "ledger": {
+            "effects": [effect.receipt.to_json() for effect in contents.effects],
+            "invocations": [asdict(row) for row in contents.invocations],
+            "lookups": [asdict(row) for row in contents.lookups],
+            "registrations": [dict(row) for row in contents.registrations],
+        },
+        "stores": {"journal": _store(contents.journal), "ledger": _store(contents.ledger)},
+        "totals": {
+            "effects": len(contents.effects),
+            "replays": sum(
+                row.outcome == InvocationOutcome.REPLAYED for row in contents.invocations
+            ),
+            "unknown": sum(workflow["status"] == Status.UNKNOWN for workflow in workflows),
+        },
         "workflows": workflows,
     }
 
 
-def _workflow(journal: SqliteJournal, ledger: SqliteLedger, workflow_id: str) -> dict[str, Any]:
-    stored = journal.load(workflow_id)
-    inspection = inspect(stored)
-    if inspection.workflow is None:
-        raise JournalDamaged(workflow_id, str(inspection.damage))
-    facts = workflow_json(stored, inspection.workflow, driver_alive=False)
+def _workflow(stored: Stored, contents: Contents) -> dict[str, Any]:
+    workflow_id = str(stored.row["id"])
+    facts = workflow_json(stored, _folded(stored), driver_alive=False)
     return {name: facts[name] for name in _FROM_WORKFLOW} | {
-        "effects": ledger.effect_count(workflow_id),
-        "invocations": sum(1 for _ in ledger.invocations(workflow_id)),
+        "effects": sum(effect.receipt.workflow_id == workflow_id for effect in contents.effects),
+        "invocations": sum(row.workflow_id == workflow_id for row in contents.invocations),
         "timeline": [_record(record) for record in stored.records],
     }
+
+
+def _folded(stored: Stored) -> Workflow:
+    """The workflow after the given records, which need not be all that the row is the fold of."""
+    inspection = fold(str(stored.row["id"]), stored.records)
+    if inspection.workflow is None:
+        raise JournalDamaged(str(stored.row["id"]), str(inspection.damage))
+    return inspection.workflow
 
 
 def _record(record: Record) -> dict[str, Any]:
@@ -137,21 +148,24 @@ def _record(record: Record) -> dict[str, Any]:
     }
 
 
+def _store(store: Identity) -> dict[str, str]:
+    return {"id": store.id, "created_at": store.created_at}
+
+
+def _file(path: Path, kind: str) -> dict[str, str]:
+    return {"file": path.name, "sha256": file_digest(path, kind)}
+
+
 def pictures(
-    journal: SqliteJournal,
-    ledger: SqliteLedger,
-    scenarios: Sequence[ScenarioEvidence],
-    glyphs: Glyphs = UNICODE,
+    contents: Contents, ledger: SqliteLedger, scenarios: Sequence[ScenarioEvidence]
 ) -> str:
     """The timeline of each scenario's workflow, one below the other."""
+    stored = {str(each.row["id"]): each for each in contents.workflows}
     drawn = []
     for scenario in scenarios:
-        stored = journal.load(scenario.workflow_id)
-        workflow = inspect(stored).sound()
-        title = heading(workflow_json(stored, workflow, driver_alive=False), glyphs)
-        picture = render(
-            entries_of(stored.records, ledger), deaths=scenario.deaths(), glyphs=glyphs
-        )
+        of_scenario = stored[scenario.workflow_id]
+        title = heading(workflow_json(of_scenario, _folded(of_scenario), driver_alive=False))
+        picture = render(entries_of(of_scenario.records, ledger), lives=scenario.run.lives)
         drawn.append(f"{title}\n\n{picture}")
     return "\n".join(drawn)
 
@@ -166,37 +180,3 @@ def environment() -> dict[str, str]:
         "resumeproof": __version__,
         "sqlite": sqlite3.sqlite_version,
     }
-
-
-def _file(path: Path) -> dict[str, str]:
-    return {"file": path.name, "sha256": file_digest(path)}
-
-
-def file_digest(path: Path) -> str:
-    """SHA-256 of a file's bytes. Raises `StoreUnavailable`."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise StoreUnavailable("store", str(path), str(error)) from error
-
-
-def write_durably(path: Path, text: str) -> None:
-    """Write a text file whole: a temporary file, synced, renamed. Raises `StoreUnavailable`."""
-    temporary = path.with_name(f".{path.name}.new")
-    try:
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-        # Without this the rename itself may be lost with the power.
-        if sys.platform != "win32":
-            descriptor = os.open(path.parent, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise StoreUnavailable("file", str(path), str(error)) from error

@@ -1,105 +1,144 @@
-"""Whether a document has the shape of the published JSON Schema, by the part of JSON Schema
-(draft 2020-12) that the schema uses: `type`, `const`, `enum`, `pattern`, `minimum`, `required`,
-`properties`, `additionalProperties`, `items`, `$ref` into `$defs`.
+"""Whether a document has the shape of the published JSON Schema.
 
-The schema is the single source; a keyword that is not known here is an error of the schema.
+The schema is the single source. Of JSON Schema (draft 2020-12) this knows the part that the schema
+uses; a keyword that is not known here is an error of the schema. As in JSON Schema, a keyword says
+nothing of values of another type than its own, `1.0` is an integer, and `true` is not 1.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
-from resumeproof.errors import EvidenceBroken
-
-_TYPES: Mapping[str, tuple[type, ...]] = {
-    "object": (dict,),
-    "array": (list,),
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "null": (type(None),),
-}
-_ANNOTATIONS = frozenset({"$schema", "$id", "$defs", "title", "description"})
+Schema = Mapping[str, Any]
+Problem = tuple[str, str]
+"""The place that does not fit, as a JSON pointer (RFC 6901), and why."""
 
 
 def receipt_schema() -> dict[str, Any]:
     """The published schema of a receipt file."""
-    text = resources.files("resumeproof.evidence").joinpath("schema/receipt-1.json").read_text()
-    schema: dict[str, Any] = json.loads(text)
+    source = resources.files("resumeproof.evidence").joinpath("schema/receipt-1.json")
+    schema: dict[str, Any] = json.loads(source.read_text(encoding="utf-8"))
     return schema
 
 
-def check_shape(document: object, path: Path) -> None:
-    """Raises `EvidenceBroken` naming the first place that is not of the schema's shape."""
+def shape_problem(document: object) -> Problem | None:
+    """The first place that is not of the schema's shape; None where all of it is."""
     schema = receipt_schema()
-    problem = _problem(document, schema, schema["$defs"], "")
-    if problem is not None:
-        place, detail = problem
-        raise EvidenceBroken(str(path), f"the shape of {place or 'the document'}", detail)
+    return _Checker(schema["$defs"]).problem(document, schema, "")
 
 
-def _problem(
-    value: Any, schema: Mapping[str, Any], defs: Mapping[str, Any], place: str
-) -> tuple[str, str] | None:
-    """The first place that does not fit, as a JSON pointer, and why; None where all fits."""
-    for keyword, wanted in schema.items():
-        match keyword:
-            case "$ref":
-                found = _problem(value, defs[wanted.removeprefix("#/$defs/")], defs, place)
-            case "type":
-                found = _wrong_type(value, wanted, place)
-            case "const" | "enum":
-                allowed = [wanted] if keyword == "const" else wanted
-                found = None if value in allowed else (place, f"{value!r} is none of {allowed}")
-            case "pattern":
-                fits = not isinstance(value, str) or re.search(wanted, value)
-                found = None if fits else (place, f"{value!r} does not match {wanted}")
-            case "minimum":
-                fits = not isinstance(value, int | float) or value >= wanted
-                found = None if fits else (place, f"{value!r} is below {wanted}")
-            case "required":
-                missing = [name for name in wanted if name not in value]
-                found = (place, f"member {missing[0]!r} is missing") if missing else None
-            case "properties":
-                found = _first_problem(
-                    ((value[name], part, f"{place}/{name}") for name, part in wanted.items()
-                     if name in value),
-                    defs,
-                )  # fmt: skip
-            case "additionalProperties":
-                strange = [name for name in value if name not in schema["properties"]]
-                found = (place, f"member {strange[0]!r} is not known") if strange else None
-            case "items":
-                found = _first_problem(
-                    ((item, wanted, f"{place}/{index}") for index, item in enumerate(value)), defs
-                )
-            case _ if keyword in _ANNOTATIONS:
-                found = None
-            case _:
+def _is_number(value: Any) -> bool:
+    # Python's True is an int; JSON has no number that is a boolean.
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_IS: Mapping[str, Callable[[Any], bool]] = {
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "string": lambda value: isinstance(value, str),
+    "integer": lambda value: _is_number(value) and value == value // 1,
+    "number": _is_number,
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+}
+_ANNOTATIONS = frozenset({"$schema", "$id", "$defs", "title", "description"})
+
+
+class _Checker:
+    def __init__(self, defs: Mapping[str, Schema]) -> None:
+        self._defs = defs
+
+    def problem(self, value: Any, schema: Schema, place: str) -> Problem | None:
+        for keyword, wanted in schema.items():
+            if keyword in _ANNOTATIONS:
+                continue
+            check = _KEYWORDS.get(keyword)
+            if check is None:
                 raise ValueError(f"keyword {keyword} of the schema is not implemented")
-        if found is not None:
-            return found
-    return None
+            if problem := check(self, value, wanted, schema, place):
+                return problem
+        return None
 
+    def _first(self, parts: Iterable[tuple[Any, Schema, str]]) -> Problem | None:
+        for value, schema, place in parts:
+            if problem := self.problem(value, schema, place):
+                return problem
+        return None
 
-def _first_problem(parts: Any, defs: Mapping[str, Any]) -> tuple[str, str] | None:
-    for value, schema, place in parts:
-        found = _problem(value, schema, defs, place)
-        if found is not None:
-            return found
-    return None
+    def reference(self, value: Any, wanted: str, _: Schema, place: str) -> Problem | None:
+        return self.problem(value, self._defs[wanted.removeprefix("#/$defs/")], place)
 
-
-def _wrong_type(value: Any, wanted: str | list[str], place: str) -> tuple[str, str] | None:
-    names = [wanted] if isinstance(wanted, str) else wanted
-    # JSON has no number that is a boolean; Python's True is an int.
-    for name in names:
-        if isinstance(value, _TYPES[name]) and (name == "boolean") == isinstance(value, bool):
+    def type(self, value: Any, wanted: str | list[str], _: Schema, place: str) -> Problem | None:
+        names = [wanted] if isinstance(wanted, str) else wanted
+        if any(_IS[name](value) for name in names):
             return None
-    return place, f"it is no {' or '.join(names)}"
+        return place, f"it is no {' or '.join(names)}"
+
+    def const(self, value: Any, wanted: Any, _: Schema, place: str) -> Problem | None:
+        if value == wanted and isinstance(value, bool) is isinstance(wanted, bool):
+            return None
+        return place, f"it is {value!r}, and not {wanted!r}"
+
+    def enum(self, value: Any, wanted: list[str], _: Schema, place: str) -> Problem | None:
+        if isinstance(value, str) and value in wanted:
+            return None
+        return place, f"{value!r} is none of {', '.join(wanted)}"
+
+    def pattern(self, value: Any, wanted: str, _: Schema, place: str) -> Problem | None:
+        if not isinstance(value, str) or re.search(wanted, value):
+            return None
+        return place, f"{value!r} does not match {wanted}"
+
+    def minimum(self, value: Any, wanted: float, _: Schema, place: str) -> Problem | None:
+        if not _is_number(value) or value >= wanted:
+            return None
+        return place, f"{value!r} is below {wanted}"
+
+    def min_items(self, value: Any, wanted: int, _: Schema, place: str) -> Problem | None:
+        if not isinstance(value, list) or len(value) >= wanted:
+            return None
+        return place, f"it has {len(value)} items, and needs {wanted}"
+
+    def required(self, value: Any, wanted: list[str], _: Schema, place: str) -> Problem | None:
+        missing = [name for name in wanted if isinstance(value, dict) and name not in value]
+        return (place, f"member {missing[0]!r} is missing") if missing else None
+
+    def properties(
+        self, value: Any, wanted: Mapping[str, Schema], _: Schema, place: str
+    ) -> Problem | None:
+        if not isinstance(value, dict):
+            return None
+        return self._first(
+            (value[name], part, f"{place}/{name}") for name, part in wanted.items() if name in value
+        )
+
+    def no_others(self, value: Any, _: bool, schema: Schema, place: str) -> Problem | None:
+        """`additionalProperties`, which this schema only ever forbids."""
+        if not isinstance(value, dict):
+            return None
+        strange = sorted(value.keys() - schema["properties"].keys())
+        return (place, f"member {strange[0]!r} is not known") if strange else None
+
+    def items(self, value: Any, wanted: Schema, _: Schema, place: str) -> Problem | None:
+        if not isinstance(value, list):
+            return None
+        return self._first((item, wanted, f"{place}/{index}") for index, item in enumerate(value))
+
+
+_KEYWORDS: Mapping[str, Callable[..., Problem | None]] = {
+    "$ref": _Checker.reference,
+    "type": _Checker.type,
+    "const": _Checker.const,
+    "enum": _Checker.enum,
+    "pattern": _Checker.pattern,
+    "minimum": _Checker.minimum,
+    "minItems": _Checker.min_items,
+    "required": _Checker.required,
+    "properties": _Checker.properties,
+    "additionalProperties": _Checker.no_others,
+    "items": _Checker.items,
+}

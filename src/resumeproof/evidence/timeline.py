@@ -9,63 +9,15 @@ begins below it.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import Enum, auto
+from dataclasses import dataclass, field
 from typing import Any
 
+from resumeproof.domain.observation import LifeSeen
 from resumeproof.domain.status import Event
+from resumeproof.evidence.lanes import HEADER, UNICODE, WIDTH, Glyphs, Mark, Row, cut, drawn
 from resumeproof.evidence.order import Entry
-
-WIDTH = 100
-_JOURNAL_WIDTH = 36
-_PROCESS_WIDTH = 32
-_LEDGER_WIDTH = WIDTH - _JOURNAL_WIDTH - _PROCESS_WIDTH
-
-
-@dataclass(frozen=True, slots=True)
-class Glyphs:
-    """What the lanes are drawn with."""
-
-    down: str
-    birth: str
-    end: str
-    left: str
-    right: str
-    line: str
-    death: str
-    cut: str
-
-
-UNICODE = Glyphs("│", "┌", "└", "◀", "▶", "─", "✖", "…")
-ASCII = Glyphs("|", ",", "'", "<", ">", "-", "X", "~")
-
-
-def glyphs_for(encoding: str | None) -> Glyphs:
-    """Lines and arrows where the encoding can write them, else plain ASCII."""
-    try:
-        "│┌└◀▶─✖…".encode(encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return ASCII
-    return UNICODE
-
-
-class _Mark(Enum):
-    NONE = auto()
-    BIRTH = auto()
-    LIFE = auto()
-    DEATH = auto()
-    END = auto()
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """One line of the picture. In a life, a text of an outer lane is something it wrote there."""
-
-    journal: str = ""
-    process: str = ""
-    ledger: str = ""
-    mark: _Mark = _Mark.NONE
 
 
 def heading(workflow: Mapping[str, Any], glyphs: Glyphs = UNICODE) -> str:
@@ -73,73 +25,149 @@ def heading(workflow: Mapping[str, Any], glyphs: Glyphs = UNICODE) -> str:
     key = f", key {workflow['key']}" if workflow["key"] else ", no key"
     reason = f" ({workflow['reason']})" if workflow["status"] == "unknown" else ""
     text = f"{workflow['id']}: {workflow['mode']}; {workflow['status']}{reason}{key}"
-    return _cut(text, WIDTH, glyphs)
+    return cut(text, WIDTH, glyphs)
 
 
 def render(
     entries: Sequence[Entry],
     *,
-    deaths: Sequence[str] = (),
+    lives: Sequence[LifeSeen] = (),
     driver_alive: bool = False,
     glyphs: Glyphs = UNICODE,
 ) -> str:
     """Draw one workflow's entries.
 
-    `deaths` describes the deaths in their order ("exit 86 at tool:after#1"), as far as anybody
-    watched; `driver_alive` says that the open attempt is being driven now.
+    `lives` are the process lives that somebody watched, in order: they tell how each ended, and
+    of those that wrote nothing. `driver_alive` says that the open attempt is being driven now.
     """
-    header = _line("JOURNAL", "PROCESS", "TOOL LEDGER", glyphs)
-    rows = _rows(entries, iter(deaths), driver_alive=driver_alive)
-    return "\n".join([header, *(_drawn(row, glyphs) for row in rows)]) + "\n"
+    rows = [HEADER, *_Story(deque(lives), driver_alive).rows(_segments(entries))]
+    if entries and entries[-1].what == Event.MARKED_UNKNOWN:
+        rows.append(Row(journal="waits for an operator"))
+    return "".join(f"{drawn(row, glyphs)}\n" for row in rows)
 
 
-def _rows(entries: Sequence[Entry], deaths: Iterator[str], *, driver_alive: bool) -> Iterator[_Row]:
-    lives = effects = 0
-    driver: str | None = None
+@dataclass(slots=True)
+class _Life:
+    """The entries of one process life: what its records and its calls show of it."""
+
+    driver: str
+    entries: list[Entry] = field(default_factory=list)
+
+    @property
+    def left_open(self) -> bool:
+        """Its last record is a claim."""
+        records = [entry.what for entry in self.entries if entry.store == "journal"]
+        return records[-1:] == [Event.ATTEMPT_STARTED]
+
+
+def _segments(entries: Sequence[Entry]) -> Iterator[Entry | _Life]:
+    """The lives, and between them what people did."""
+    life: _Life | None = None
     for entry in entries:
         if entry.store == "ledger":
-            effects += entry.what == "call applied"
-            yield _Row(ledger=_ledger_text(entry), mark=_Mark.LIFE)
+            # Without a life it is what the journal has lost: it was rolled back.
+            if life is None:
+                yield entry
+            else:
+                life.entries.append(entry)
             continue
-        if driver is not None and entry.facts.get("recovered_attempt") is not None:
-            yield _death(deaths, effects)
-            driver = None
-        if driver is not None and entry.what in _BY_PEOPLE:
-            yield _end(lives)
-            driver = None
-        newcomer = str(entry.facts.get("driver", driver or "resume"))
-        if entry.what not in _BY_PEOPLE and newcomer != driver:
-            if driver is not None:
-                yield _end(lives)
-            lives += 1
-            driver = newcomer
-            yield _Row(process=f"life {lives}", mark=_Mark.BIRTH)
-        mark = _Mark.NONE if driver is None else _Mark.LIFE
-        yield _Row(journal=_journal_text(entry), mark=mark)
-    if driver is not None:
-        last = [entry for entry in entries if entry.store == "journal"][-1]
-        if last.what != Event.ATTEMPT_STARTED:
-            yield _end(lives)
-        elif driver_alive:
-            yield _Row(process="is running", mark=_Mark.LIFE)
+        if life is not None and _ends_before(entry, life):
+            yield life
+            life = None
+        if entry.what in _BY_PEOPLE:
+            yield entry
+            continue
+        if life is None:
+            life = _Life(entry.facts.get("driver", ""))
+        life.entries.append(entry)
+    if life is not None:
+        yield life
+
+
+def _ends_before(entry: Entry, life: _Life) -> bool:
+    """Whether somebody else wrote `entry`: a person, another driver, or who found this one dead."""
+    if entry.what in _BY_PEOPLE or entry.facts.get("recovered_attempt") is not None:
+        return True
+    return bool(entry.facts.get("driver", life.driver) != life.driver)
+
+
+@dataclass(slots=True)
+class _Story:
+    """The rows of a picture in the making: which lives there were, and what is known so far."""
+
+    watched: deque[LifeSeen]
+    driver_alive: bool
+    number: int = 0
+    effects: int = 0
+    journal_knows: str = "knows of no attempt"
+
+    def rows(self, segments: Iterator[Entry | _Life]) -> Iterator[Row]:
+        told = list(segments)
+        for segment in told:
+            if isinstance(segment, Entry):
+                yield self._entry(segment, Mark.NONE)
+                continue
+            while self.watched and not _fits(self.watched[0], segment):
+                yield from self._silent(self.watched.popleft())
+            seen = self.watched.popleft() if self.watched else None
+            yield from self._life(segment, seen, last=segment is told[-1])
+        while self.watched:
+            yield from self._silent(self.watched.popleft())
+
+    def _life(self, life: _Life, seen: LifeSeen | None, *, last: bool) -> Iterator[Row]:
+        yield self._birth()
+        for entry in life.entries:
+            yield self._entry(entry, Mark.LIFE)
+        if seen is not None and seen.witnessed is not None:
+            yield self._death(seen)
+        elif not life.left_open:
+            yield self._end()
+        elif last and self.driver_alive:
+            yield Row(process="is running", mark=Mark.LIFE)
         else:
-            yield _death(deaths, effects)
+            yield self._death(None)
+
+    def _silent(self, seen: LifeSeen) -> Iterator[Row]:
+        """A life that was watched, and that wrote nothing."""
+        yield self._birth()
+        yield self._end("wrote nothing") if seen.witnessed is None else self._death(seen)
+
+    def _birth(self) -> Row:
+        self.number += 1
+        return Row(process=f"life {self.number}", mark=Mark.BIRTH)
+
+    def _end(self, how: str = "ended") -> Row:
+        return Row(process=f"life {self.number} {how}", mark=Mark.END)
+
+    def _death(self, seen: LifeSeen | None) -> Row:
+        """The crash: what killed the process, and what each store knows at this moment."""
+        how = f"{seen.exit['text']} at {seen.witnessed}" if seen else "its driver died"
+        number = f"{self.effects} effect{'' if self.effects == 1 else 's'}"
+        kept = f"keeps {number}" if self.effects else "holds no effect"
+        return Row(self.journal_knows, how, f"the ledger {kept}", Mark.DEATH)
+
+    def _entry(self, entry: Entry, mark: Mark) -> Row:
+        if entry.store == "ledger":
+            self.effects += entry.what == "call applied"
+            by_this_life = mark is Mark.LIFE and not _late(entry)
+            return Row(ledger=_ledger_text(entry), mark=mark, arrow=by_this_life)
+        if entry.what not in _BY_PEOPLE:
+            opened = entry.what == Event.ATTEMPT_STARTED
+            self.journal_knows = "knows no outcome" if opened else "knows the outcome"
+        return Row(journal=_journal_text(entry), mark=mark, arrow=mark is Mark.LIFE)
 
 
-def _end(life: int) -> _Row:
-    return _Row(process=f"life {life} ends", mark=_Mark.END)
+_CLAIM_IS_OPEN = frozenset({"claim:after", "tool:before", "tool:after", "ack:before"})
 
 
-def _death(deaths: Iterator[str], effects: int) -> _Row:
-    """The crash: what killed the process, and what each store knows at this moment."""
-    kept = f"keeps {_counted(effects, 'effect')}" if effects else "holds no effect"
-    return _Row(
-        "knows no outcome", next(deaths, "its driver died"), f"the ledger {kept}", _Mark.DEATH
-    )
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def _fits(seen: LifeSeen, life: _Life) -> bool:
+    """Whether a life that ended so could have left these records."""
+    if seen.witnessed is None:
+        return not life.left_open
+    boundary, _, occurrence = seen.witnessed.rpartition("#")
+    if (boundary, occurrence) == ("claim:before", "1"):
+        return False
+    return life.left_open == (boundary in _CLAIM_IS_OPEN)
 
 
 _BY_PEOPLE = frozenset(
@@ -165,12 +193,20 @@ def _journal_text(entry: Entry) -> str:
             return f"{entry.what} by {facts['actor']}"
         case Event.ATTEMPT_FAILED | Event.ATTEMPT_FAILED_IN_DOUBT:
             return f"attempt {entry.attempt} failed before effect"
+        case Event.LOOKUP_FAILED:
+            return f"attempt {entry.attempt}: lookup failed"
+        case Event.ABSENCE_PROVED:
+            return f"attempt {entry.attempt}: absence proved"
         case Event.MARKED_UNKNOWN:
             return f"unknown: {facts['reason']}"
         case Event.FAILED:
             return f"failed: {facts['reason']}"
         case _:
             return entry.what.replace("_", " ")
+
+
+def _late(entry: Entry) -> bool:
+    return entry.what in ("call fenced", "lookup fenced")
 
 
 def _ledger_text(entry: Entry) -> str:
@@ -180,46 +216,17 @@ def _ledger_text(entry: Entry) -> str:
             return f"EFFECT {effect} applied"
         case "call replayed":
             return f"replayed: receipt of effect {effect}"
+        case "call failed_before_effect":
+            return "failed before the effect"
+        case "call key_conflict":
+            return "refused: key conflict"
+        case "call fenced":
+            return f"late call of attempt {entry.attempt}: fenced"
         case "lookup found":
             return f"lookup: found effect {effect}"
         case "lookup absent":
             return f"lookup: nothing; fence {entry.attempt}"
+        case "lookup fenced":
+            return f"late lookup of attempt {entry.attempt}: fenced"
         case _:
-            return entry.what.replace("_", " ")
-
-
-def _drawn(row: _Row, glyphs: Glyphs) -> str:
-    lane = {
-        _Mark.NONE: " ",
-        _Mark.BIRTH: glyphs.birth,
-        _Mark.LIFE: glyphs.down,
-        _Mark.DEATH: glyphs.death,
-        _Mark.END: glyphs.end,
-    }[row.mark]
-    if row.journal and row.mark is _Mark.LIFE:
-        text = _cut(row.journal, _JOURNAL_WIDTH - 4, glyphs)
-        arrow = f"{text} {glyphs.left}".ljust(_JOURNAL_WIDTH, glyphs.line)
-        return f"{arrow}{lane}".rstrip()
-    if row.ledger and row.mark is _Mark.LIFE:
-        arrow = f"{lane}{glyphs.line * (_PROCESS_WIDTH - 3)}{glyphs.right} "
-        return f"{'':{_JOURNAL_WIDTH}}{arrow}{_cut(row.ledger, _LEDGER_WIDTH, glyphs)}"
-    return _line(row.journal, f"{lane} {row.process}", row.ledger, glyphs)
-
-
-def _line(journal: str, process: str, ledger: str, glyphs: Glyphs) -> str:
-    left = _cut(journal, _JOURNAL_WIDTH - 2, glyphs)
-    middle = process if not ledger else _cut(process, _PROCESS_WIDTH - 1, glyphs)
-    right = _cut(ledger, _LEDGER_WIDTH, glyphs)
-    return f"{left:{_JOURNAL_WIDTH}}{middle:{_PROCESS_WIDTH}}{right}".rstrip()
-
-
-def _cut(text: str, width: int, glyphs: Glyphs) -> str:
-    """One line of visible characters, at most `width` long."""
-    visible = _visible(text)
-    return visible if len(visible) <= width else visible[: width - 1] + glyphs.cut
-
-
-def _visible(text: str) -> str:
-    return "".join(
-        character if character.isprintable() else f"\\u{ord(character):04x}" for character in text
-    )
+            return entry.what

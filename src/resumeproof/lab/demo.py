@@ -9,29 +9,36 @@ effects from the ledger's file.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from resumeproof.crash.kill import Kill
 from resumeproof.crash.plan import Boundary, CrashPlan, CrashPoint
 from resumeproof.crash.process import ChildExit
 from resumeproof.domain.action import parse_action
 from resumeproof.domain.contract import ToolContract
-from resumeproof.domain.observation import Observation, ScenarioRun
-from resumeproof.errors import OutputNotEmpty, ReconciliationRequired, StoreUnavailable
-from resumeproof.evidence.receipt import ScenarioEvidence, write_evidence
+from resumeproof.domain.observation import ScenarioRun
+from resumeproof.errors import ReconciliationRequired, ResumeproofError
+from resumeproof.evidence.receipt import (
+    RECEIPT_NAME,
+    TIMELINE_NAME,
+    ScenarioEvidence,
+    write_evidence,
+)
+from resumeproof.evidence.verify import verify
 from resumeproof.lab.subject import JOURNAL_NAME, LEDGER_NAME, Case, LabSubject, Times
 from resumeproof.proof.scenario import carry_out
-from resumeproof.runtime.session import resume
+from resumeproof.runtime.session import driving, resume
 
-DEFAULT_DIRECTORY = "resumeproof-demo"
-MORE_RESUMES = 5
+MORE_RESUMES: Final = 5
+FILES: Final = tuple(sorted((RECEIPT_NAME, TIMELINE_NAME, JOURNAL_NAME, LEDGER_NAME)))
+"""What a demo leaves behind, and nothing else."""
 
-_IDEMPOTENT = Case(
+IDEMPOTENT: Final = Case(
     name="idempotent",
     action=parse_action(
         b'{"tool": "charge_card", "arguments": '
@@ -40,7 +47,7 @@ _IDEMPOTENT = Case(
     contract=ToolContract("charge_card", idempotent=True),
     key="order-1001-charge",
 )
-_NON_IDEMPOTENT = Case(
+NON_IDEMPOTENT: Final = Case(
     name="non_idempotent",
     action=parse_action(
         b'{"tool": "send_message", "arguments": '
@@ -50,17 +57,40 @@ _NON_IDEMPOTENT = Case(
     key=None,
 )
 
-_WITHOUT_KEY = MappingProxyType(
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a workflow comes to. `replayed` is that of the acknowledged receipt, if there is one."""
+
+    status: str
+    effects: int
+    replayed: bool | None
+
+
+_DONE: Final = Outcome("completed", 1, replayed=False)
+_REPLAYED: Final = Outcome("completed", 1, replayed=True)
+_WITH_KEY: Final = MappingProxyType(
     {
-        Boundary.CLAIM_BEFORE: ("completed", 1),
-        Boundary.CLAIM_AFTER: ("unknown", 0),
-        Boundary.TOOL_BEFORE: ("unknown", 0),
-        Boundary.TOOL_AFTER: ("unknown", 1),
-        Boundary.ACK_BEFORE: ("unknown", 1),
-        Boundary.ACK_AFTER: ("completed", 1),
+        Boundary.CLAIM_BEFORE: _DONE,
+        Boundary.CLAIM_AFTER: _DONE,
+        Boundary.TOOL_BEFORE: _DONE,
+        Boundary.TOOL_AFTER: _REPLAYED,
+        Boundary.ACK_BEFORE: _REPLAYED,
+        Boundary.ACK_AFTER: _DONE,
     }
 )
-"""Status and effects of a tool with neither key nor lookup, by where its driver died."""
+_WITHOUT_KEY: Final = MappingProxyType(
+    {
+        Boundary.CLAIM_BEFORE: _DONE,
+        Boundary.CLAIM_AFTER: Outcome("unknown", 0, replayed=None),
+        Boundary.TOOL_BEFORE: Outcome("unknown", 0, replayed=None),
+        Boundary.TOOL_AFTER: Outcome("unknown", 1, replayed=None),
+        Boundary.ACK_BEFORE: Outcome("unknown", 1, replayed=None),
+        Boundary.ACK_AFTER: _DONE,
+    }
+)
+"""What a tool with neither key nor lookup comes to, by where its driver died: the journal cannot
+tell the four in the middle apart, and the ledger shows that two of them differ from the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,34 +120,6 @@ class DemoResult:
         return tuple(fact for fact in self.facts if not fact.holds)
 
 
-def claim_directory(named: Path | None) -> Path:
-    """Make the output directory, or take an empty one; None takes the next free default name.
-
-    Raises `OutputNotEmpty`, since evidence is never overwritten, and `StoreUnavailable`.
-    """
-    if named is not None:
-        return _new_or_empty(named)
-    number = 1
-    while True:
-        candidate = Path(DEFAULT_DIRECTORY if number == 1 else f"{DEFAULT_DIRECTORY}-{number}")
-        try:
-            return _new_or_empty(candidate)
-        except OutputNotEmpty:
-            number += 1
-
-
-def _new_or_empty(directory: Path) -> Path:
-    try:
-        directory.mkdir(exist_ok=True)
-        if any(directory.iterdir()):
-            raise OutputNotEmpty(str(directory))
-    except FileExistsError as error:
-        raise OutputNotEmpty(str(directory)) from error
-    except OSError as error:
-        raise StoreUnavailable("output directory", str(directory), str(error)) from error
-    return directory
-
-
 def run_demo(
     directory: Path,
     *,
@@ -125,14 +127,17 @@ def run_demo(
     kill: Kill,
     times: Times,
     progress: Callable[[str], None],
+    cases: Sequence[Case] = (IDEMPOTENT, NON_IDEMPOTENT),
 ) -> DemoResult:
     """Carry out both scenarios in `directory`, write the evidence, and check every fact.
 
-    A SIGKILL comes from a supervisor, from outside; exit 86 is the child's own.
+    A SIGKILL comes from a supervisor, from outside; exit 86 is the child's own. A fact that is
+    not as it should be is in the result; what keeps the demo from being carried out is raised.
     """
-    runs: list[ScenarioEvidence] = []
+    journal, ledger = directory / JOURNAL_NAME, directory / LEDGER_NAME
+    scenarios: list[ScenarioEvidence] = []
     facts: list[Fact] = []
-    for case in (_IDEMPOTENT, _NON_IDEMPOTENT):
+    for case in cases:
         subject = LabSubject(case, times)
         progress(f"{case.name}: a child process runs, dies at {point} and is resumed")
         run = carry_out(
@@ -143,27 +148,46 @@ def run_demo(
             supervised=kill is Kill.SIGKILL,
             more_lives=0,
         )
-        runs.append(ScenarioEvidence(subject.workflow_id, run, in_force(run)))
-        facts += _facts(case, run, point, kill)
-        facts.append(_resumed_again(subject, directory, run))
+        scenarios.append(ScenarioEvidence(subject.workflow_id, run, in_force(run)))
+        facts += _facts_of_processes(case, run, kill)
+        if not (run.invalid or run.unreached):
+            facts.append(_resumed_again(subject, directory, run))
+        # A life that found nothing to do has left what the dead one left: -wal and lock file.
+        with driving(subject.site(directory, len(run.lives) + 1)):
+            pass
     receipt, timeline = write_evidence(
-        directory, journal=directory / JOURNAL_NAME, ledger=directory / LEDGER_NAME, scenarios=runs
+        directory, journal=journal, ledger=ledger, scenarios=scenarios
     )
-    totals = receipt["totals"]
-    facts.append(_total_fact("effects", runs, totals))
+    facts += _facts_of_stores(cases, point, receipt)
+    facts.append(Fact("the evidence holds", "verified", _verified(directory)))
+    facts.append(Fact("the files", ", ".join(FILES), _listed(directory)))
     return DemoResult(directory, receipt, timeline, tuple(facts))
 
 
-def _facts(case: Case, run: ScenarioRun, point: CrashPoint, kill: Kill) -> list[Fact]:
-    seen, name = run.observation, case.name
-    status, effects = _expected(case, point)
-    return [
-        Fact(f"{name}: the kill was as planned", None, run.invalid or run.unreached),
-        Fact(f"{name}: the child's exit", ChildExit.of(kill.returncode).text, _died(run)),
-        Fact(f"{name}: status after the resume", status, seen.status),
-        Fact(f"{name}: effects in the ledger", effects, seen.effects),
-        Fact(f"{name}: acknowledgements", int(status == "completed"), seen.acknowledgements),
-    ]
+def in_force(run: ScenarioRun) -> dict[str, dict[str, str]] | None:
+    """The durability settings that the first life found in force, as it told before it died.
+
+    None where it did not come so far.
+    """
+    try:
+        told: dict[str, dict[str, dict[str, str]]] = json.loads(
+            run.lives[0].stdout.partition("\n")[0]
+        )
+    except ValueError:
+        return None
+    return told.get("durability")
+
+
+def _facts_of_processes(case: Case, run: ScenarioRun, kill: Kill) -> Iterator[Fact]:
+    name, (first, *others) = case.name, run.lives
+    said = first.stderr.strip().rpartition("\n")[2]
+    missed = f"{run.unreached} was never reached ({said})" if run.unreached else None
+    resumed = ", ".join(life.exit["text"] for life in others)
+    orphans = sum(len(life.orphans) for life in run.lives)
+    yield Fact(f"{name}: the kill", "as planned", run.invalid or missed or "as planned")
+    yield Fact(f"{name}: the child's exit", ChildExit.of(kill.returncode).text, first.exit["text"])
+    yield Fact(f"{name}: the resume's exit", "exit 0", resumed)
+    yield Fact(f"{name}: processes left behind", 0, orphans)
 
 
 def _resumed_again(subject: LabSubject, directory: Path, run: ScenarioRun) -> Fact:
@@ -175,24 +199,35 @@ def _resumed_again(subject: LabSubject, directory: Path, run: ScenarioRun) -> Fa
     return Fact(f"{subject.name}: after {MORE_RESUMES} more resumes", run.observation, again)
 
 
-def in_force(run: ScenarioRun) -> dict[str, dict[str, str]]:
-    """The durability settings that the first life found in force, as it told before it died."""
-    told: dict[str, dict[str, str]] = json.loads(run.lives[0].stdout.partition("\n")[0])[
-        "durability"
-    ]
-    return told
+def _facts_of_stores(
+    cases: Sequence[Case], point: CrashPoint, receipt: dict[str, Any]
+) -> Iterator[Fact]:
+    expected = [_expected(case, point) for case in cases]
+    for case, due, workflow in zip(cases, expected, receipt["workflows"], strict=True):
+        receipt_of = workflow["receipt"] or {"replayed": None}
+        yield Fact(f"{case.name}: status after the resume", due.status, workflow["status"])
+        yield Fact(f"{case.name}: effects in the ledger", due.effects, workflow["effects"])
+        yield Fact(f"{case.name}: its receipt", _told(due.replayed), _told(receipt_of["replayed"]))
+    effects = sum(outcome.effects for outcome in expected)
+    yield Fact("effects in all", effects, receipt["totals"]["effects"])
 
 
-def _died(run: ScenarioRun) -> str:
-    return str(run.lives[0].exit["text"])
+def _told(replayed: bool | None) -> str:
+    return "none acknowledged" if replayed is None else f"replayed: {str(replayed).lower()}"
 
 
-def _expected(case: Case, point: CrashPoint) -> tuple[str, int]:
-    if case.contract.idempotent:
-        return "completed", 1
-    return _WITHOUT_KEY[Boundary(point.boundary)]
+def _expected(case: Case, point: CrashPoint) -> Outcome:
+    table = _WITH_KEY if case.contract.idempotent else _WITHOUT_KEY
+    return table[Boundary(point.boundary)]
 
 
-def _total_fact(what: str, runs: Sequence[ScenarioEvidence], totals: dict[str, Any]) -> Fact:
-    observations: list[Observation] = [scenario.run.observation for scenario in runs]
-    return Fact(f"{what} in all", sum(seen.effects for seen in observations), totals[what])
+def _listed(directory: Path) -> str:
+    return ", ".join(sorted(each.name for each in directory.iterdir()))
+
+
+def _verified(directory: Path) -> str:
+    try:
+        verified = verify(directory)
+    except ResumeproofError as error:
+        return str(error)
+    return "; ".join(verified.extended) or "verified"

@@ -1,0 +1,112 @@
+"""Everything that two stores hold, read once and as of one moment, for whoever audits it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from resumeproof.domain.workflow import Stored
+from resumeproof.errors import EvidenceBroken, StoreUnavailable, WorkflowNotFound
+from resumeproof.stores.sqlite_journal import SqliteJournal
+from resumeproof.stores.sqlite_ledger import SqliteLedger
+from resumeproof.stores.sqlite_ledger_rows import Effect, FencedLookup, Invocation
+
+READS_AT_MOST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Which store it is, and when it was made."""
+
+    path: Path
+    id: str
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """Both stores, row by row, each table in its order.
+
+    `numbers` are the workflows' places in the order of creation; `registrations` are rows of the
+    ledger's table of that name.
+    """
+
+    journal: Identity
+    ledger: Identity
+    workflows: tuple[Stored, ...]
+    numbers: tuple[int, ...]
+    registrations: tuple[Mapping[str, Any], ...]
+    effects: tuple[Effect, ...]
+    invocations: tuple[Invocation, ...]
+    lookups: tuple[FencedLookup, ...]
+
+    def as_of(self, workflows: Sequence[int], tables: Mapping[str, int]) -> Contents:
+        """What there was before: as many records of each workflow, as many rows of each table.
+
+        Both stores only ever grow at their ends. `workflows` has the number of records of each,
+        in order, and `tables` the number of rows by the ledger's table.
+        """
+        return replace(
+            self,
+            workflows=tuple(
+                replace(stored, records=stored.records[:length])
+                for stored, length in zip(self.workflows, workflows, strict=False)
+            ),
+            registrations=self.registrations[: tables["registrations"]],
+            effects=self.effects[: tables["effects"]],
+            invocations=self.invocations[: tables["invocations"]],
+            lookups=self.lookups[: tables["lookups"]],
+        )
+
+
+def read_contents(journal: SqliteJournal, ledger: SqliteLedger) -> Contents:
+    """Read both stores as of one moment.
+
+    They share no transaction, so the ledger is read between two looks at the journal: what reached
+    the tool was claimed in the journal before, and is acknowledged there after. Raises
+    `JournalDamaged` for a row of an impossible type, `EvidenceBroken` for an id that is no text,
+    `StoreUnavailable` for a journal that keeps changing.
+    """
+    for _ in range(READS_AT_MOST):
+        before = _version(journal)
+        contents = _read(journal, ledger)
+        if _version(journal) == before:
+            return contents
+    raise StoreUnavailable("journal", str(journal.path), "it keeps changing while it is read")
+
+
+def _version(journal: SqliteJournal) -> int:
+    # It changes with every commit of another connection. Source: sqlite.org/pragma.html.
+    row = journal.database.row("PRAGMA data_version")
+    return int(row[0]) if row else 0
+
+
+def _read(journal: SqliteJournal, ledger: SqliteLedger) -> Contents:
+    places = journal.database.rows("SELECT number, id FROM workflows ORDER BY number")
+    workflows = tuple(_workflow(journal, str(place["id"])) for place in places)
+    database = ledger.database
+    with database.snapshot():
+        created = database.row("SELECT created_at FROM ledger")
+        return Contents(
+            journal=Identity(journal.path, journal.journal_id, journal.created_at),
+            ledger=Identity(ledger.path, ledger.ledger_id, str(created[0]) if created else ""),
+            workflows=workflows,
+            numbers=tuple(place["number"] for place in places),
+            registrations=tuple(
+                dict(row) for row in database.rows("SELECT * FROM registrations ORDER BY rowid")
+            ),
+            effects=tuple(ledger.effects()),
+            invocations=tuple(ledger.invocations()),
+            lookups=tuple(ledger.lookups()),
+        )
+
+
+def _workflow(journal: SqliteJournal, workflow_id: str) -> Stored:
+    try:
+        return journal.load(workflow_id)
+    except WorkflowNotFound as error:
+        # Its row is there: what cannot be asked for is an id that is no longer UTF-8.
+        what, detail = f"the id of workflow {workflow_id!r}", "it is not UTF-8 text"
+        raise EvidenceBroken(str(journal.path), what, detail) from error

@@ -1,0 +1,50 @@
+"""Where a demo's evidence goes: a directory that is new or empty, for evidence is not overwritten."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from resumeproof.errors import OutputNotEmpty, StoreUnavailable, UsageRefused
+
+DEFAULT_DIRECTORY: Final = "resumeproof-demo"
+DEFAULTS_AT_MOST: Final = 10_000
+
+
+def claim_directory(named: Path | None) -> Path:
+    """Make the output directory, or take an empty one; None makes the next free default name.
+
+    Raises `OutputNotEmpty`, since evidence is never overwritten; `UsageRefused` for what is no
+    directory; and `StoreUnavailable`.
+    """
+    if named is not None:
+        return _new_or_empty(named)
+    for number in range(1, DEFAULTS_AT_MOST + 1):
+        candidate = Path(DEFAULT_DIRECTORY if number == 1 else f"{DEFAULT_DIRECTORY}-{number}")
+        try:
+            # Of two demos at once only one makes it.
+            candidate.mkdir()
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise _unavailable(candidate, error) from error
+        return candidate
+    raise OutputNotEmpty(f"{DEFAULT_DIRECTORY}-{DEFAULTS_AT_MOST}")
+
+
+def _new_or_empty(directory: Path) -> Path:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        if any(directory.iterdir()):
+            raise OutputNotEmpty(str(directory))
+    except (FileExistsError, NotADirectoryError):
+        raise UsageRefused(f"output directory {directory} is no directory") from None
+    except OSError as error:
+        raise _unavailable(directory, error) from error
+    except ValueError as error:
+        raise UsageRefused(f"output directory {str(directory)!r}: {error}") from error
+    return directory
+
+
+def _unavailable(directory: Path, error: OSError) -> StoreUnavailable:
+    return StoreUnavailable("output directory", str(directory), error.strerror or str(error))
