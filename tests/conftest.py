@@ -49,8 +49,3 @@ def nothing_left_behind() -> Iterator[None]:
 def _open_files(process: psutil.Process) -> set[tuple[str, int]]:
     """Path and descriptor of each; not the position, which moves where output goes to a file."""
     return {(file.path, file.fd) for file in process.open_files()}
-
-
-def open_files(process: psutil.Process) -> set[tuple[str, int]]:
-    """Path and descriptor alone: where the run's own output goes moves on, and is no leak."""
-    return {(file.path, file.fd) for file in process.open_files()}
