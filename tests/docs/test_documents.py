@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,12 +23,25 @@ every_document = pytest.mark.parametrize(
 )
 
 
+SQLITE_STAND_IN = f"""#!{sys.executable}
+import sqlite3, sys
+for row in sqlite3.connect(sys.argv[1]).execute(sys.argv[2]):
+    print("|".join("" if value is None else str(value) for value in row))
+"""
+
+
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory that holds what a reader of the documents has at hand."""
     for name in SHOWN_DIRECTORIES:
         if (ROOT / name).exists():
             shutil.copytree(ROOT / name, tmp_path / name)
+    if shutil.which("sqlite3") is None:
+        stand_in = tmp_path / "bin" / "sqlite3"
+        stand_in.parent.mkdir()
+        stand_in.write_text(SQLITE_STAND_IN)
+        stand_in.chmod(0o755)
+        monkeypatch.setenv("PATH", str(stand_in.parent), prepend=os.pathsep)
     return tmp_path
 
 
@@ -54,6 +69,15 @@ def test_links_resolve(path: Path) -> None:
 def test_every_command_is_documented() -> None:
     headings = re.findall(r"^#+ `?(resumeproof.*?)`?$", (ROOT / "docs/cli.md").read_text(), re.M)
     assert set(help_pages()) <= set(headings)
+
+
+def test_every_environment_variable_is_documented() -> None:
+    text = "".join(help_pages().values()) + "".join(
+        path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py")
+    )
+    named = set(re.findall(r"\bRESUMEPROOF_[A-Z]+\b", text))
+    documented = set(re.findall(r"`(RESUMEPROOF_[A-Z]+)`", (ROOT / "docs/cli.md").read_text()))
+    assert (len(named) > 2, named - documented, documented - named) == (True, set(), set())
 
 
 # Spelled so that this file does not hold what it looks for.
