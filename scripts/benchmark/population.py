@@ -129,6 +129,9 @@ class _Unreachable:
         raise ToolUnreachable(call.workflow_id, "it never answers")
 
 
+OUT_OF_REACH: Final = _Unreachable()
+
+
 def _originals(site: Site) -> dict[Status, Original]:
     keyed = ToolContract("charge_card", idempotent=True)
     ids = {
@@ -139,7 +142,7 @@ def _originals(site: Site) -> dict[Status, Original]:
     with driving(site) as engine:
         drive(engine, ids[Status.COMPLETED])
         with suppress(ToolUnreachable):
-            drive(replace(engine, tool=_Unreachable()), ids[Status.UNKNOWN])
+            drive(replace(engine, tool=OUT_OF_REACH), ids[Status.UNKNOWN])
         drive(engine, ids[Status.UNKNOWN])
     with (
         SqliteJournal.open_reader(site.journal) as journal,
