@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from resumeproof.crash.process import ChildExit
+from resumeproof.lab import subject
 
 ROOT = Path(__file__).parent.parent.parent
+JOURNAL, LEDGER = subject.JOURNAL_NAME, subject.LEDGER_NAME
 CHARGE = ROOT / "examples" / "charge.json"
-JOURNAL = "workflow-journal.sqlite3"
-LEDGER = "simulated-tool-ledger.sqlite3"
 COMMAND = (sys.executable, "-m", "resumeproof")
 TIMEOUT_SECONDS = 60
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
@@ -137,3 +138,49 @@ def test_a_waiting_approval_is_found_by_list(desk: Desk) -> None:
     workflow_id = desk.create()
     waiting = desk.done("list", "--status", "pending_approval")["workflows"]
     assert [(each["id"], each["status"]) for each in waiting] == [(workflow_id, "pending_approval")]
+
+
+def test_effects_of_one_workflow_and_of_one_that_is_not_there(desk: Desk) -> None:
+    first, second = desk.completed("--key", "k1"), desk.completed("--key", "k2")
+    held = desk.done("effects", "--workflow", second)
+    lost = desk.run("effects", "--workflow", "wf_0123")
+    assert [each["workflow_id"] for each in held["effects"]] == [second]
+    assert [each["workflow_id"] for each in desk.done("effects")["effects"]] == [first, second]
+    assert lost.refusal == (5, "workflow_not_found", 1, True)
+
+
+def test_a_key_used_for_other_arguments_fails_and_an_expired_one_is_a_second_effect(
+    desk: Desk,
+) -> None:
+    desk.completed("--key", "k1")
+    other = desk.path / "other.json"
+    other.write_text('{"tool": "charge_card", "arguments": {"amount_cents": 1}}')
+    conflict = desk.approved("--key", "k1", action=other)
+    expired = desk.approved("--key", "k1", "--key-lifetime", "1e-6", action=other)
+    ran = [desk.run("resume", "--workflow", each) for each in (conflict, expired)]
+    assert [(each.status, each.document["reason"]) for each in ran] == [
+        (3, "key_conflict"),
+        (0, None),
+    ]
+    assert desk.totals() == {"effects": 2, "invocations": 3, "replays": 0, "second_effects": 1}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [b"a b", b"100%25", b"what?mode=memory", b"a#b", b"line\nend", b"na\xc3\xafve", b"\xff"],
+    ids=repr,
+)
+def test_stores_may_have_any_name(desk: Desk, name: bytes) -> None:
+    stores = (b"--journal", name + b".journal", b"--ledger", name + b".ledger")
+    created = desk.run("create", "--action", CHARGE, *stores)
+    workflow_id = created.document["id"]
+    ran = [
+        desk.run("approve", "--workflow", workflow_id, "--actor", "alice", *stores),
+        desk.run("resume", "--workflow", workflow_id, *stores),
+        desk.run("timeline", "--workflow", workflow_id, *stores),
+    ]
+    assert [each.status for each in (created, *ran)] == [0] * 4
+    assert sorted(os.fsencode(path.name) for path in desk.path.iterdir()) == [
+        name + b".journal",
+        name + b".ledger",
+    ]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from resumeproof.cli.output import shown
 from tests.cli.conftest import Worked
 from tests.cli.desk import CHARGE, COMMAND, TIMEOUT_SECONDS, Desk, environment
 
@@ -148,7 +149,18 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_hostile_text_is_escaped_for_people_and_kept_for_programs(desk: Desk, text: str) -> None:
+def test_hostile_text_is_one_line_of_what_can_be_printed(text: str) -> None:
+    assert shown(text).isprintable()
+    assert shown(text).encode().decode("unicode-escape") == text
+
+
+@pytest.mark.parametrize("text", ["", "alice", "naïve Łask 日本 👍", r"C:\dir"])
+def test_harmless_text_is_shown_as_it_is(text: str) -> None:
+    assert shown(text) == text
+
+
+def test_hostile_text_is_escaped_for_people_and_kept_for_programs(desk: Desk) -> None:
+    text = "".join(HOSTILE.values())
     action = desk.path / "action.json"
     action.write_text(json.dumps({"tool": f"t{text}", "arguments": {f"n{text}": f"v{text}"}}))
     workflow_id = desk.create("--key", f"k{text}", action=action)

@@ -381,11 +381,21 @@ def test_a_file_that_is_no_store_is_refused_and_left_alone(
     ran = [
         desk.run("show", "--workflow", workflow_id) if store == JOURNAL else desk.run("effects"),
         desk.run("create", "--action", CHARGE),
-        desk.run(*cancel(workflow_id)),
         desk.run("resume", "--workflow", workflow_id),
-        desk.run("resume", "--all"),
     ]
-    assert [each.refusal for each in ran] == [(7, "store_refused", 1, True)] * 5
+    assert [each.refusal for each in ran] == [(7, "store_refused", 1, True)] * 3
+    assert desk.files() == before
+
+
+@pytest.mark.parametrize("store", [JOURNAL, LEDGER], ids=["journal", "ledger"])
+def test_every_writing_command_refuses_what_is_no_store(worked: Worked, store: str) -> None:
+    desk, workflow_id = worked("approved")
+    truncated(desk.path / store)
+    before = desk.files()
+    commands = every_command(workflow_id)[2:]
+    ran = {" ".join(words[:2]): desk.run(*words).refusal for words in commands}
+    assert ran == dict.fromkeys(ran, (7, "store_refused", 1, True))
+    assert len(ran) == 7
     assert desk.files() == before
 
 

@@ -77,9 +77,15 @@ def effects(output: Output, stores: Stores, workflow_id: str | None) -> None:
     """
     from dataclasses import asdict
 
+    from resumeproof.errors import ToolNotRegistered, WorkflowNotFound
     from resumeproof.stores.sqlite_ledger import SqliteLedger
 
     with SqliteLedger.open_reader(stores.ledger) as ledger, ledger.database.snapshot():
+        if workflow_id is not None:
+            try:
+                ledger.registration(workflow_id)
+            except ToolNotRegistered as error:
+                raise WorkflowNotFound(workflow_id, str(ledger.path)) from error
         applied = [
             {**effect.receipt.to_json(), "damage": effect.damage}
             for effect in ledger.effects(workflow_id)
