@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from resumeproof.runtime.health import read_counts
 from tests.cli.desk import COMMAND, JOURNAL, TIMEOUT_SECONDS, Desk, environment
 
 ACTION_BYTES = 1_000_000
@@ -38,19 +39,36 @@ def settled(desk: Desk, workflow_id: str, *words: str) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def test_a_file_that_may_not_grow_at_the_acknowledgement(desk: Desk) -> None:
-    workflow_id = large_and_approved(desk)
-    ran = subprocess.run(
-        [*COMMAND, "resume", "--workflow", workflow_id],
+def with_no_file_larger_than(
+    size_bytes: int, desk: Desk, *words: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a command none of whose files may grow beyond `size_bytes` (setrlimit(2): EFBIG)."""
+    return subprocess.run(
+        [*COMMAND, *words],
         cwd=desk.path,
         env=environment(),
         capture_output=True,
         text=True,
         timeout=TIMEOUT_SECONDS,
-        preexec_fn=lambda: resource.setrlimit(
-            resource.RLIMIT_FSIZE, (ONE_COMMIT_AND_A_HALF, ONE_COMMIT_AND_A_HALF)
-        ),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, size_bytes)),
     )
+
+
+def test_a_decision_that_cannot_be_written_is_counted(desk: Desk) -> None:
+    workflow_id = large_and_approved(desk)
+    ran = with_no_file_larger_than(ACTION_BYTES, desk, "cancel", "--workflow", workflow_id)
+    assert (ran.returncode, '"store_unavailable"' in ran.stdout, "Traceback" in ran.stderr) == (
+        7, True, False,
+    )  # fmt: skip
+    assert read_counts(desk.path / JOURNAL) == {"terminal_append_failed": 1}
+    assert desk.show(workflow_id)["status"] == "approved"
+    assert desk.done("cancel", "--workflow", workflow_id)["status"] == "cancelled"
+
+
+def test_a_file_that_may_not_grow_at_the_acknowledgement(desk: Desk) -> None:
+    workflow_id = large_and_approved(desk)
+    words = ("resume", "--workflow", workflow_id)
+    ran = with_no_file_larger_than(ONE_COMMIT_AND_A_HALF, desk, *words)
     workflow = desk.show(workflow_id)
     assert (ran.returncode, '"store_unavailable"' in ran.stdout, "Traceback" in ran.stderr) == (
         7, True, False,
@@ -59,6 +77,7 @@ def test_a_file_that_may_not_grow_at_the_acknowledgement(desk: Desk) -> None:
         "running", True, {"alive": False},
     )  # fmt: skip
     assert desk.totals()["effects"] == 1
+    assert read_counts(desk.path / JOURNAL) == {"outcome_commit_failed": 1}
     assert settled(desk, workflow_id) == ("completed", True, 2, 1)
     assert desk.totals()["effects"] == 1
 

@@ -16,10 +16,17 @@ from resumeproof.domain.contract import ToolContract
 from resumeproof.domain.instant import format_instant
 from resumeproof.domain.protocol import extend
 from resumeproof.domain.record import Draft
-from resumeproof.domain.status import Event
+from resumeproof.domain.status import ENDED, TRANSITIONS, Event
 from resumeproof.domain.workflow import Stored, Workflow, found_digest, inspect, next_status
-from resumeproof.errors import ApprovalMismatch, InvalidTransition, JournalDamaged, UsageRefused
+from resumeproof.errors import (
+    ApprovalMismatch,
+    InvalidTransition,
+    JournalDamaged,
+    StoreUnavailable,
+    UsageRefused,
+)
 from resumeproof.runtime.clock import Clock
+from resumeproof.runtime.health import Counter, Health
 from resumeproof.runtime.kernel import Held, write
 from resumeproof.runtime.programs import program_of
 from resumeproof.stores.protocols import Journal
@@ -166,5 +173,12 @@ def reconcile(
 
 
 def _commit(journal: Journal, clock: Clock, held: Held, drafts: Sequence[Draft]) -> Workflow:
-    with journal.transaction() as transaction:
-        return write(transaction, held, drafts, at=format_instant(clock.now())).workflow
+    """Write one decision; a failure to write one that ends the workflow is counted and raised."""
+    try:
+        with journal.transaction() as transaction:
+            return write(transaction, held, drafts, at=format_instant(clock.now())).workflow
+    except StoreUnavailable as error:
+        status = held.workflow.status
+        if any(TRANSITIONS.get((status, draft.event)) in ENDED for draft in drafts):
+            Health(journal.path, clock).count(Counter.TERMINAL_APPEND_FAILED, str(error))
+        raise
