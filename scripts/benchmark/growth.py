@@ -81,7 +81,9 @@ def section(directory: Path, *, quick: bool) -> Iterator[Finding]:
         yield compare(name, f"at {FEW}", pairs, target=TARGET)
 
 
-def _in_process(stores: list[_Store], engines: tuple[Engine, Engine], repeats: int) -> dict[str, Pairs]:
+def _in_process(
+    stores: list[_Store], engines: tuple[Engine, Engine], repeats: int
+) -> dict[str, Pairs]:
     """What is done with both stores open. Those that are claimed are resumed afterwards."""
     claimed = [[store.approved.pop() for _ in range(repeats)] for store in stores]
     looked_at = [store.completed[:repeats] for store in stores]

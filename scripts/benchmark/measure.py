@@ -64,9 +64,7 @@ def seconds_of(act: Act) -> float:
     return perf_counter() - started
 
 
-def compare(
-    name: str, floor: str, pairs: Iterable[tuple[Act, Act]], *, target: float
-) -> Ratio:
+def compare(name: str, floor: str, pairs: Iterable[tuple[Act, Act]], *, target: float) -> Ratio:
     """Time each pair, what is measured and its floor, by turns first and second."""
     measured, floors = [], []
     for turn, (act, floor_act) in enumerate(pairs):

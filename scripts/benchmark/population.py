@@ -40,9 +40,7 @@ UNKNOWN_COUNT: Final = 5
 
 _WORKFLOWS_PER_COMMIT: Final = 5_000
 
-_NAMING: Final = frozenset(
-    {"id", "workflow_id", "key", "facts", "receipt_id", "receipt_hash"}
-)
+_NAMING: Final = frozenset({"id", "workflow_id", "key", "facts", "receipt_id", "receipt_hash"})
 """The columns that name a workflow, its key or its receipt."""
 
 Row = dict[str, Any]

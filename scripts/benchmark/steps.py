@@ -184,10 +184,9 @@ def _syncs_per_step(template: Path, directory: Path) -> float | None:
 
 def _syncs(strace: str, directory: Path, steps: int) -> int:
     log = directory / "strace"
+    traced = (sys.executable, "-m", "benchmark.steps", directory, str(steps))
     subprocess.run(
-        [strace, "-f", "-qq", "-e", "trace=fsync,fdatasync", "-o", log]
-        + [sys.executable, "-m", "benchmark.steps", directory, str(steps)],
-        check=True,
+        (strace, "-f", "-qq", "-e", "trace=fsync,fdatasync", "-o", log, *traced), check=True
     )
     return len(log.read_text().splitlines())
 

@@ -63,12 +63,29 @@ def wal_refusal(wal: Path, header: bytes, kind: StoreKind) -> str | None:
     page_bytes = page_bytes_of(header)
     with wal.open("rb") as stream:
         start = stream.read(WAL_HEADER_BYTES)
-        if len(start) < WAL_HEADER_BYTES or number(start, 0) & ~1 != 0x377F0682:
+        if len(start) < WAL_HEADER_BYTES or not _begins_a_wal(start):
             return None  # SQLite ignores it as well
         if number(start, 8) != page_bytes:
             return "the -wal beside it is a stranger's (another page size)"
         newest = _committed_header(stream, start[16:24], page_bytes)
     return None if newest is None else version_refusal(newest, kind)
+
+
+def _begins_a_wal(start: bytes) -> bool:
+    return number(start, 0) & ~1 == 0x377F0682
+
+
+def wal_settled(wal: Path) -> bool:
+    """Whether a `-wal` is there and is either empty or begins as it should, with a frame to follow.
+
+    Of any other SQLite takes for granted, where it may not write, that its writer is at work, and
+    waits for it: `walBeginShmUnreliable` of SQLite's wal.c. Raises OSError.
+    """
+    if not wal.exists():
+        return False
+    with wal.open("rb") as stream:
+        start = stream.read(WAL_HEADER_BYTES + 1)
+    return not start or (len(start) > WAL_HEADER_BYTES and _begins_a_wal(start))
 
 
 def _committed_header(stream: BinaryIO, salts: bytes, page_bytes: int) -> bytes | None:
@@ -117,7 +134,10 @@ def _fixed(page: bytes) -> bytes:
     return bytes(fixed)
 
 
-def fingerprint(path: Path) -> tuple[tuple[int, ...] | None, ...]:
+Fingerprint = tuple[tuple[int, ...] | None, ...]
+
+
+def fingerprint(path: Path) -> Fingerprint:
     """The status of a database and its companions; another one after a copy was no copy."""
     return tuple(_status(place) for place in (path, beside(path, "-wal"), beside(path, "-journal")))
 

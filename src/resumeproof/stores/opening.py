@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import ExitStack, suppress
-from typing import Literal
 
 from resumeproof.errors import StoreNotFound, StoreRefused, StoreUnavailable
 from resumeproof.stores.birth import refuse_second_name
+from resumeproof.stores.companions import Fingerprint, beside, fingerprint, wal_settled
 from resumeproof.stores.gate import gate
 from resumeproof.stores.kind import StoreKind
 from resumeproof.stores.migrate import migrate, schema_version
@@ -21,7 +21,7 @@ from resumeproof.stores.place import hold, release, resolved
 from resumeproof.stores.private_copy import read_copy_of_files, read_copy_of_schema
 from resumeproof.stores.recognise import Recognised, recognise
 from resumeproof.stores.resting import finish_for_others, go_to_rest, go_to_wal, is_live
-from resumeproof.stores.sqlite import BUSY_TIMEOUT_SECONDS, Database, ErrorsNamed, connect
+from resumeproof.stores.sqlite import BUSY_TIMEOUT_SECONDS, Database, ErrorsNamed, Mode, connect
 
 
 def open_writer(
@@ -65,8 +65,8 @@ def open_reader(
     """Open a store for reading; a read-only directory will do.
 
     At rest, or while others have it open, it is read in place, and the last one to close it leaves
-    it at rest. Left with a `-wal` by a death, or with an older schema, it is read (and migrated) in
-    a private copy, and no byte of it is changed.
+    it at rest. Left by a death, it is read as it was left; without its `-shm`, or with an older
+    schema, in a private copy, which takes as long as the store is large. No byte of it is changed.
     Raises StoreNotFound, StoreRefused, StoreUnavailable and ForkedHandle.
     """
     place = resolved(path)
@@ -76,25 +76,33 @@ def open_reader(
         ExitStack() as undo,
     ):
         found = recognise(place, kind)
-        if not found.at_rest and not is_live(found):
+        left = None if found.at_rest or is_live(found) else fingerprint(place)
+        if left and not _readable_as_left(found):
             return read_copy_of_files(place, kind)
-        connection = _connect(undo, found, kind, "ro", busy_timeout_seconds)
+        mode: Mode = "as_left" if left else "ro"
+        connection = _connect(undo, found, kind, mode, busy_timeout_seconds)
         if schema_version(connection) < kind.schema_version:
             return read_copy_of_schema(connection, place, kind)
 
         def close(connection: sqlite3.Connection) -> None:
-            _close_reader(connection, found, kind)
+            _close_reader(connection, found, kind, left)
 
         database = Database(connection, place, kind, writable=False, close=close)
         undo.pop_all()
         return database
 
 
+def _readable_as_left(found: Recognised) -> bool:
+    # A -journal would have to be rolled back, and SQLite would make what is not there.
+    shm, wal = (beside(found.path, suffix) for suffix in ("-shm", "-wal"))
+    return not found.journal_bytes and os.access(shm, os.R_OK) and wal_settled(wal)
+
+
 def _connect(
     undo: ExitStack,
     found: Recognised,
     kind: StoreKind,
-    mode: Literal["ro", "rw"],
+    mode: Mode,
     busy_timeout_seconds: float,
 ) -> sqlite3.Connection:
     hold(found.inode, kind.name, found.path)
@@ -122,10 +130,14 @@ def _close_writer(connection: sqlite3.Connection, found: Recognised, kind: Store
             finish_for_others(found.path, kind)
 
 
-def _close_reader(connection: sqlite3.Connection, found: Recognised, kind: StoreKind) -> None:
+def _close_reader(
+    connection: sqlite3.Connection, found: Recognised, kind: StoreKind, left: Fingerprint | None
+) -> None:
     with ExitStack() as stack:
         with suppress(StoreUnavailable, StoreNotFound):
             stack.enter_context(gate(found.path, kind.name, BUSY_TIMEOUT_SECONDS))
         connection.close()
         release(found.inode)
-        finish_for_others(found.path, kind)
+        # What a death left stays as it is, unless a writer came and went meanwhile.
+        if left is None or fingerprint(found.path) != left:
+            finish_for_others(found.path, kind)

@@ -34,6 +34,16 @@ _OUT_OF_REACH = frozenset({3, 5, 6, 7, 8, 9, 10, 13, 14, 15, 22, 23})
 
 Parameters = Sequence[Any] | dict[str, Any]
 
+Mode = Literal["ro", "rw", "as_left"]
+"""How to connect: `as_left` reads what a death left, -wal included, and writes not even the -shm,
+which another process would write to rebuild it; a private one takes its place.
+Sources: sqlite.org/uri.html, sqlite.org/rescode.html#readonly_cantinit."""
+_QUERY: dict[Mode, str] = {
+    "ro": "mode=ro",
+    "rw": "mode=rw",
+    "as_left": "mode=ro&readonly_shm=1",
+}
+
 
 @dataclass(frozen=True)
 class Durability:
@@ -44,7 +54,7 @@ class Durability:
 
 
 def connect(
-    path: Path, mode: Literal["ro", "rw"], busy_timeout_seconds: float = BUSY_TIMEOUT_SECONDS
+    path: Path, mode: Mode, busy_timeout_seconds: float = BUSY_TIMEOUT_SECONDS
 ) -> sqlite3.Connection:
     """Connect to an existing file, in autocommit, with every rule of a store switched on.
 
@@ -55,7 +65,7 @@ def connect(
         cause = f"SQLite {sqlite3.sqlite_version} is older than {oldest}"
         raise StoreUnavailable("store", str(path), cause)
     connection = sqlite3.connect(
-        f"{path.as_uri()}?mode={mode}",
+        f"{path.as_uri()}?{_QUERY[mode]}",
         uri=True,
         isolation_level=None,
         timeout=busy_timeout_seconds,

@@ -163,14 +163,23 @@ def test_a_query_that_was_not_read_to_its_end_does_not_keep_the_store_open(path:
     assert is_at_rest(path)
 
 
-def test_a_store_left_by_a_death_is_read_through_a_copy_and_not_touched(
-    path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("lost", "copies_made"), [("", 0), ("-shm", 1)], ids=["all files", "no shm"]
+)
+def test_a_store_left_by_a_death_is_read_and_not_touched(
+    path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    lost: str,
+    copies_made: int,
 ) -> None:
     with Child(HOLD_OPEN, path) as child:
         child.expect("open")
         child.tell()
         child.expect("committed")
         child.kill()
+    if lost:
+        path.with_name(path.name + lost).unlink()
     before = files(path.parent)
     copies = tmp_path_factory.mktemp("copies")
     monkeypatch.setattr(tempfile, "tempdir", str(copies))
@@ -178,7 +187,7 @@ def test_a_store_left_by_a_death_is_read_through_a_copy_and_not_touched(
         read, copied = texts(store), len(list(copies.iterdir()))
         with pytest.raises(StoreUnavailable, match="readonly"):
             add(store, "third")
-    assert (read, copied, list(copies.iterdir())) == (["seed", "second"], 1, [])
+    assert (read, copied, list(copies.iterdir())) == (["seed", "second"], copies_made, [])
     assert files(path.parent) == before
 
 
