@@ -26,29 +26,38 @@ from resumeproof.stores.sqlite_ledger_rows import FencedLookup, Invocation, Invo
 def audit(contents: Contents) -> None:
     """Check both stores. Raises `EvidenceBroken` for the first thing that does not hold."""
     _check_places(contents)
-    for stored in contents.workflows:
-        _check_workflow(stored, contents)
+    cases = [_sound(stored, contents) for stored in contents.workflows]
     audit_ledger(contents)
+    for case in cases:
+        _check_against_ledger(case)
 
 
 def _check_places(contents: Contents) -> None:
     """Workflows are numbered as they were created, without a gap."""
-    for place, number in enumerate(contents.numbers, start=1):
-        if number != place:
-            workflow_id = contents.workflows[place - 1].row["id"]
-            detail = f"it is missing; in its place column number of {workflow_id} is {number}"
-            raise EvidenceBroken(str(contents.journal.path), f"workflow number {place}", detail)
+    missing = sorted(set(range(1, len(contents.numbers) + 1)) - set(contents.numbers))
+    if missing:
+        # Numbers are unique, so that for each that is missing there is one that is beyond.
+        beyond = next(
+            f"workflow {stored.row['id']} has number {number}"
+            for number, stored in zip(contents.numbers, contents.workflows, strict=True)
+            if not 1 <= number <= len(contents.numbers)
+        )
+        detail = f"it is missing, and {beyond}"
+        raise EvidenceBroken(str(contents.journal.path), f"workflow number {missing[0]}", detail)
 
 
-def _check_workflow(stored: Stored, contents: Contents) -> None:
+def _sound(stored: Stored, contents: Contents) -> _Case:
     name = f"workflow {stored.row['id']}"
-    journal = str(contents.journal.path)
     inspection = inspect(stored)
     if inspection.workflow is None:
-        raise EvidenceBroken(journal, name, str(inspection.damage))
+        raise EvidenceBroken(str(contents.journal.path), name, str(inspection.damage))
     case = _Case(inspection.workflow, stored, contents, name)
+    case.check_action()
+    return case
+
+
+def _check_against_ledger(case: _Case) -> None:
     try:
-        case.check_action()
         case.check_contract()
         claims = case.claims()
         case.check_invocations(claims)
@@ -56,7 +65,8 @@ def _check_workflow(stored: Stored, contents: Contents) -> None:
         case.check_acknowledgements()
     except (KeyError, TypeError, ValueError) as error:
         # The chain holds, so that whoever wrote these facts chained them anew.
-        raise EvidenceBroken(journal, name, f"malformed facts ({error!r})") from error
+        journal = str(case.contents.journal.path)
+        raise EvidenceBroken(journal, case.name, f"malformed facts ({error!r})") from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,21 +21,24 @@ def audit_ledger(contents: Contents) -> None:
     """Check the ledger. Raises `EvidenceBroken` for the first thing that does not hold."""
     path = str(contents.ledger.path)
     effects = _effects(contents, path)
-    known = {stored.row["id"] for stored in contents.workflows}
+    known = {str(stored.row["id"]) for stored in contents.workflows}
     _check_sequence(path, "invocation", (row.sequence for row in contents.invocations))
+    applied: set[int] = set()
     for invocation in contents.invocations:
-        _check_invocation(invocation, effects, known, path)
+        name = f"invocation {invocation.sequence}"
+        detail = _unknown_workflow(invocation, known) or _odd_invocation(
+            invocation, effects, applied
+        )
+        if detail:
+            raise EvidenceBroken(path, name, detail)
+        if invocation.outcome == InvocationOutcome.APPLIED:
+            applied.add(invocation.effect_sequence or 0)
     _check_sequence(path, "lookup", (row.sequence for row in contents.lookups))
     for lookup in contents.lookups:
-        _check_lookup(lookup, effects, known, path)
-    applied = {
-        invocation.effect_sequence
-        for invocation in contents.invocations
-        if invocation.outcome == InvocationOutcome.APPLIED
-    }
-    for sequence in effects:
-        if sequence not in applied:
-            raise EvidenceBroken(path, f"effect {sequence}", "no invocation applied it")
+        if detail := _unknown_workflow(lookup, known) or _odd_lookup(lookup, effects):
+            raise EvidenceBroken(path, f"lookup {lookup.sequence}", detail)
+    for sequence in effects.keys() - applied:
+        raise EvidenceBroken(path, f"effect {sequence}", "no invocation applied it")
 
 
 def _check_sequence(path: str, noun: str, sequences: Iterable[int]) -> None:
@@ -55,20 +58,28 @@ def _effects(contents: Contents, path: str) -> dict[int, Effect]:
     return effects
 
 
-def _check_invocation(
-    invocation: Invocation, effects: dict[int, Effect], known: set[str], path: str
-) -> None:
-    name = f"invocation {invocation.sequence}"
-    if invocation.workflow_id not in known:
-        detail = f"the journal has no workflow {invocation.workflow_id}"
-        raise EvidenceBroken(path, name, detail)
-    if invocation.outcome not in _ANSWERED:
-        return
-    effect = effects.get(invocation.effect_sequence or 0)
+def _unknown_workflow(reached: Invocation | FencedLookup, known: set[str]) -> str | None:
+    if reached.workflow_id in known:
+        return None
+    return f"the journal has no workflow {reached.workflow_id}"
+
+
+def _odd_invocation(
+    invocation: Invocation, effects: dict[int, Effect], applied: set[int]
+) -> str | None:
+    """What does not fit an invocation that came after those that `applied` their effects."""
+    if (invocation.outcome in _ANSWERED) is (invocation.effect_sequence is None):
+        return f"column effect_sequence does not go with outcome {invocation.outcome}"
+    if invocation.effect_sequence is None:
+        return None
+    effect = effects.get(invocation.effect_sequence)
     if effect is None:
-        raise EvidenceBroken(path, name, "the effect that answered it is missing")
+        return f"effect {invocation.effect_sequence}, which answered it, is missing"
     receipt = effect.receipt
-    answered = {"fingerprint": receipt.fingerprint, "key": receipt.key}
+    answered: dict[str, str | int | None] = {
+        "fingerprint": receipt.fingerprint,
+        "key": receipt.key,
+    }
     if invocation.outcome == InvocationOutcome.APPLIED:
         answered |= {
             "workflow_id": receipt.workflow_id,
@@ -76,26 +87,23 @@ def _check_invocation(
             "attempt": receipt.attempt,
             "at": receipt.applied_at,
         }
+    elif receipt.sequence not in applied:
+        return f"column outcome is {invocation.outcome}, and effect {receipt.sequence} came later"
     for column, told in answered.items():
-        if getattr(invocation, column) != told:
-            detail = (
-                f"column {column} is {getattr(invocation, column)!r}, "
-                f"effect {receipt.sequence} says {told!r}"
-            )
-            raise EvidenceBroken(path, name, detail)
+        found = getattr(invocation, column)
+        if found != told:
+            return f"column {column} is {found!r}, effect {receipt.sequence} says {told!r}"
+    return None
 
 
-def _check_lookup(
-    lookup: FencedLookup, effects: dict[int, Effect], known: set[str], path: str
-) -> None:
-    name = f"lookup {lookup.sequence}"
-    if lookup.workflow_id not in known:
-        raise EvidenceBroken(path, name, f"the journal has no workflow {lookup.workflow_id}")
-    if lookup.outcome != LookupOutcome.FOUND:
-        return
-    effect = effects.get(lookup.effect_sequence or 0)
+def _odd_lookup(lookup: FencedLookup, effects: dict[int, Effect]) -> str | None:
+    if (lookup.outcome == LookupOutcome.FOUND) is (lookup.effect_sequence is None):
+        return f"column effect_sequence does not go with outcome {lookup.outcome}"
+    if lookup.effect_sequence is None:
+        return None
+    effect = effects.get(lookup.effect_sequence)
     if effect is None:
-        raise EvidenceBroken(path, name, "the effect that it found is missing")
+        return f"effect {lookup.effect_sequence}, which it found, is missing"
     if effect.receipt.key != lookup.key:
-        detail = f"column key is {lookup.key!r}, effect {effect.receipt.sequence} has another"
-        raise EvidenceBroken(path, name, detail)
+        return f"column key is {lookup.key!r}, effect {effect.receipt.sequence} has another"
+    return None

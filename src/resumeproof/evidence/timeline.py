@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from resumeproof.domain.observation import LifeSeen
+from resumeproof.domain.recovery import Purpose
 from resumeproof.domain.status import Event
 from resumeproof.evidence.lanes import HEADER, UNICODE, WIDTH, Glyphs, Mark, Row, cut, drawn
 from resumeproof.evidence.order import Entry
@@ -187,6 +188,8 @@ def _journal_text(entry: Entry) -> str:
     match entry.what:
         case Event.ATTEMPT_STARTED:
             return f"attempt {entry.attempt} started ({facts['purpose']})"
+        case Event.EFFECT_ACKNOWLEDGED if facts["source"] == Purpose.LOOKUP:
+            return "acknowledged: a lookup found it"
         case Event.EFFECT_ACKNOWLEDGED:
             return f"acknowledged, replayed: {str(facts['replayed']).lower()}"
         case Event.APPROVED | Event.RECONCILED_APPLIED | Event.RECONCILED_NOT_APPLIED:

@@ -52,7 +52,7 @@ def verify(path: Path) -> Verified:
     receipt = read_receipt(receipt_path)
     check_account(receipt, str(receipt_path))
     directory, stores = receipt_path.parent, receipt["stores"]
-    files = {store: directory / stores[store]["file"] for store in ("journal", "ledger")}
+    files = {kind: directory / stores[kind]["file"] for kind in ("journal", "ledger")}
     with (
         SqliteJournal.open_reader(files["journal"]) as journal,
         SqliteLedger.open_reader(files["ledger"]) as ledger,
@@ -65,8 +65,8 @@ def verify(path: Path) -> Verified:
         for store in (journal, ledger):
             check_constraints(store)
     extended = tuple(_extensions(receipt, contents))
-    for store, file in files.items():
-        if not extended and file_digest(file, store) != stores[store]["sha256"]:
+    for kind, file in files.items():
+        if not extended and file_digest(file, kind) != stores[kind]["sha256"]:
             detail = "the contents are the same, and the bytes are not"
             raise EvidenceBroken(str(file), "its SHA-256", detail)
     _check_picture(directory, receipt["picture"])

@@ -31,8 +31,9 @@ def next_steps(result: DemoResult, command: str) -> Iterator[str]:
     """Commands for a shell, in an order in which each of them works."""
     directory = str(result.directory)
     # A name that begins with a dash would be taken for an option.
-    yield f"cd {shlex.quote(f'./{directory}' if directory.startswith('-') else directory)}"
-    yield f"{command} verify ."
+    quoted = shlex.quote(f"./{directory}" if directory.startswith("-") else directory)
+    yield f"{command} verify {quoted}"
+    yield f"cd {quoted}"
     for workflow in result.receipt["workflows"]:
         yield f"{command} timeline --workflow {workflow['id']}"
         if workflow["status"] == "unknown":

@@ -184,7 +184,7 @@ def _facts_of_processes(case: Case, run: ScenarioRun, kill: Kill) -> Iterator[Fa
     missed = f"{run.unreached} was never reached ({said})" if run.unreached else None
     resumed = ", ".join(life.exit["text"] for life in others)
     orphans = sum(len(life.orphans) for life in run.lives)
-    yield Fact(f"{name}: the kill", "as planned", run.invalid or missed or "as planned")
+    yield Fact(f"{name}: the kill was as planned", "yes", run.invalid or missed or "yes")
     yield Fact(f"{name}: the child's exit", ChildExit.of(kill.returncode).text, first.exit["text"])
     yield Fact(f"{name}: the resume's exit", "exit 0", resumed)
     yield Fact(f"{name}: processes left behind", 0, orphans)

@@ -1,4 +1,4 @@
-"""Where a demo's evidence goes: a directory that is new or empty, for evidence is not overwritten."""
+"""Where a demo's evidence goes: a new or empty directory, for none is overwritten."""
 
 from __future__ import annotations
 
