@@ -201,10 +201,19 @@ def test_what_the_state_machine_has_not_is_refused(
     worked: Worked, state: str, command: Callable[[str], tuple[str, ...]]
 ) -> None:
     desk, workflow_id = worked(state)
-    before = desk.show(workflow_id)
+    before = desk.files()
     ran = desk.run(*command(workflow_id))
     assert ran.refusal == (3, "invalid_transition", 1, True)
-    assert desk.show(workflow_id) == before
+    assert desk.files() == before
+
+
+def test_an_action_for_another_tool_does_not_replace(worked: Worked) -> None:
+    desk, workflow_id = worked("approved")
+    before = desk.files()
+    words = ("replace-action", "--workflow", workflow_id, "--action", "-")
+    ran = desk.run(*words, stdin=b'{"tool": "send_message", "arguments": {}}')
+    assert ran.refusal == (2, "usage_refused", 1, True)
+    assert desk.files() == before
 
 
 # -- paths -------------------------------------------------------------------------------------

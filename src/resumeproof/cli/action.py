@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from resumeproof.cli.decision import decide
 from resumeproof.cli.options import (
     COUNT_MAX,
     KEY_LENGTH_MAX,
@@ -20,7 +21,7 @@ from resumeproof.cli.options import (
     takes_workflow,
 )
 from resumeproof.cli.output import Output
-from resumeproof.cli.stores import Stores, observed
+from resumeproof.cli.stores import Stores
 from resumeproof.cli.text import workflow_lines
 from resumeproof.domain.contract import Lookup, ToolContract
 from resumeproof.runtime import operations
@@ -179,15 +180,15 @@ def replace_action(output: Output, stores: Stores, workflow_id: str, action_file
     Example:
       resumeproof replace-action --workflow wf_0123 --action charge.json
     """
-    from resumeproof.runtime.session import writing
-
     action = _read_action(action_file)
-    site = stores.site()
-    with writing(site, workflow_id) as journal:
-        operations.replace_action(journal, site.clock, workflow_id, action=action)
-        workflow = observed(journal, workflow_id)
-    output.document(workflow)
-    output.lines(workflow_lines(workflow))
+    decide(
+        output,
+        stores,
+        workflow_id,
+        lambda journal, clock: operations.replace_action(
+            journal, clock, workflow_id, action=action
+        ),
+    )
 
 
 def _read_action(path: Path) -> Action:

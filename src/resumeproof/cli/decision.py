@@ -15,20 +15,23 @@ from resumeproof.runtime import operations
 from resumeproof.runtime.operations import Resolution
 
 if TYPE_CHECKING:
-    from resumeproof.runtime.session import Site
+    from resumeproof.runtime.clock import Clock
     from resumeproof.stores.protocols import Journal
 
-Change = Callable[["Journal", "Site"], Any]
 
-
-def decide(output: Output, stores: Stores, workflow_id: str, change: Change) -> None:
-    """Change a workflow under the driver lock, and print it as this change left it."""
-    from resumeproof.runtime.session import writing
+def decide(
+    output: Output, stores: Stores, workflow_id: str, make: Callable[[Journal, Clock], object]
+) -> None:
+    """Change a workflow, and print it as this change left it."""
+    from resumeproof.runtime.session import change
 
     site = stores.site()
-    with writing(site, workflow_id) as journal:
-        change(journal, site)
-        workflow = observed(journal, workflow_id)
+
+    def make_and_observe(journal: Journal) -> dict[str, Any]:
+        make(journal, site.clock)
+        return observed(journal, workflow_id)
+
+    workflow = change(site, workflow_id, make_and_observe)
     output.document(workflow)
     output.lines(workflow_lines(workflow))
 
@@ -48,7 +51,7 @@ def approve(output: Output, stores: Stores, workflow_id: str, actor: str) -> Non
         output,
         stores,
         workflow_id,
-        lambda journal, site: operations.approve(journal, site.clock, workflow_id, actor=actor),
+        lambda journal, clock: operations.approve(journal, clock, workflow_id, actor=actor),
     )
 
 
@@ -66,7 +69,7 @@ def cancel(output: Output, stores: Stores, workflow_id: str) -> None:
         output,
         stores,
         workflow_id,
-        lambda journal, site: operations.cancel(journal, site.clock, workflow_id),
+        lambda journal, clock: operations.cancel(journal, clock, workflow_id),
     )
 
 
@@ -97,9 +100,9 @@ def reconcile(
         output,
         stores,
         workflow_id,
-        lambda journal, site: operations.reconcile(
+        lambda journal, clock: operations.reconcile(
             journal,
-            site.clock,
+            clock,
             workflow_id,
             resolution=Resolution(resolution),
             actor=actor,

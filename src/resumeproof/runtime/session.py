@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from resumeproof.domain.action import Action
 from resumeproof.domain.command import Program
@@ -27,11 +28,14 @@ from resumeproof.runtime.kernel import Engine, facts_of
 from resumeproof.runtime.lock import DriverLock
 from resumeproof.runtime.operations import Terms, create, hold
 from resumeproof.runtime.preflight import refuse_unfit_paths, refuse_unfit_to_create
+from resumeproof.runtime.rehearsal import RehearsedJournal
 from resumeproof.stores.protocols import Journal, Tool
 from resumeproof.stores.sqlite_journal import SqliteJournal
 from resumeproof.stores.sqlite_ledger import SqliteLedger
 
 LOCK_TIMEOUT_SECONDS = 10.0
+
+Made = TypeVar("Made")
 
 Wrap = Callable[[SqliteJournal, SqliteLedger], tuple[Journal, Tool]]
 """What stands between a driver and its two stores; the proof puts its faults here."""
@@ -66,15 +70,35 @@ def _locked(site: Site) -> Iterator[str]:
 
 
 @contextmanager
-def writing(site: Site, workflow_id: str) -> Iterator[Journal]:
-    """The journal, open for one operator's change of a workflow of the site's ledger."""
+def _readable(site: Site, workflow_id: str) -> Iterator[Journal]:
+    """The journal, open to be read, of a workflow of the site's ledger. Raises `WrongLedger`."""
     refuse_unfit_paths(site.journal, site.ledger)
     with SqliteJournal.open_reader(site.journal) as journal:
         workflow, ledger_id = hold(journal, workflow_id).workflow, site.ledger_id()
         if workflow.ledger_id != ledger_id:
             raise WrongLedger(workflow_id, workflow.ledger_id, ledger_id)
+        yield journal
+
+
+@contextmanager
+def writing(site: Site, workflow_id: str) -> Iterator[Journal]:
+    """The journal, open for one operator's change of a workflow of the site's ledger."""
+    with _readable(site, workflow_id):
+        pass
     with _locked(site), SqliteJournal.open(site.journal) as journal:
         yield journal
+
+
+def change(site: Site, workflow_id: str, make: Callable[[Journal], Made]) -> Made:
+    """Make one operator's change of a workflow, under the driver lock.
+
+    It is rehearsed first on what can be read: a change that is refused writes nothing. So `make`
+    is called twice, and does nothing but change the journal it is given.
+    """
+    with _readable(site, workflow_id) as journal:
+        make(RehearsedJournal(journal))
+    with _locked(site), SqliteJournal.open(site.journal) as journal:
+        return make(journal)
 
 
 @contextmanager
@@ -160,7 +184,7 @@ def _peek(engine: Engine, workflow_id: str) -> Workflow | None:
     Raises what the recovery table refuses with.
     """
     held = hold_of_ledger(engine, workflow_id)
-    decision = decide(facts_of(held.stored, engine))
+    decision = decide(facts_of(held, engine))
     if isinstance(decision, Refuse):
         raise decision.error
     return held.workflow if isinstance(decision, Return) else None
