@@ -292,6 +292,40 @@ class SubjectRestless(ResumeproofError):
     lives: int
 
 
+class SubjectFailed(ResumeproofError):
+    """The subject cannot be proved: it fails without any crash. `life` says which one did."""
+
+    exit = Exit.USAGE
+    template = "the subject failed without a crash, in {life}: {reason}"
+    life: str
+    reason: str
+
+
+class WorkerDied(ResumeproofError):
+    """A worker of a proof died with its work undone: the subject reached beyond its own life."""
+
+    exit = Exit.FINDINGS
+    template = "a worker died ({how}) with its work undone: the subject kills more than itself"
+    how: str
+
+
+class PayloadRefused(ResumeproofError):
+    """A payload or a state that cannot be pickled, and so cannot leave the process."""
+
+    exit = Exit.USAGE
+    template = "{place} cannot be pickled: {reason}"
+    place: str
+    reason: str
+
+
+class LookupNotOffered(ResumeproofError):
+    """The subject asked what became of an effect, and the tool's contract offers no lookup."""
+
+    exit = Exit.USAGE
+    template = "tool {tool} offers no lookup: what became of an effect cannot be asked"
+    tool: str
+
+
 # -- damaged, or out of reach ----------------------------------------------------------------
 
 

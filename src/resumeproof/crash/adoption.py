@@ -7,14 +7,20 @@ Sources: PR_SET_CHILD_SUBREAPER(2const), proc_tid_children(5).
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-_PR_SET_CHILD_SUBREAPER: Final = 36  # linux/prctl.h
+if TYPE_CHECKING:
+    import ctypes
+
+_PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h
+_PR_SET_CHILD_SUBREAPER: Final = 36
 _PR_GET_CHILD_SUBREAPER: Final = 37
 
 
@@ -59,12 +65,29 @@ def adopting_orphans() -> Iterator[None]:
         yield
 
 
+def die_with_parent() -> None:
+    """Let the kernel kill this process when the one that forked it dies; Linux only.
+
+    A parent that died before this call is noticed by its pipes, whose other end is gone.
+    """
+    if sys.platform == "linux":
+        import ctypes
+
+        _prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL))
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    import ctypes
+
+    return ctypes.CDLL(None, use_errno=True)
+
+
 def _prctl(option: int, argument: object) -> None:
     import ctypes
 
-    libc = ctypes.CDLL(None, use_errno=True)
     zero = ctypes.c_ulong(0)
-    if libc.prctl(option, argument, zero, zero, zero) != 0:
+    if _libc().prctl(option, argument, zero, zero, zero) != 0:
         error = ctypes.get_errno()
         raise OSError(error, f"prctl {option}: {os.strerror(error)}")
 

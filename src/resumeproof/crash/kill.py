@@ -81,6 +81,16 @@ def kill_child(process: subprocess.Popen[bytes]) -> None:
             os.kill(process.pid, _KILL_SIGNAL)
 
 
+def kill_life(pid: int) -> None:
+    """Kill an unreaped child of this process, which is what keeps its number from being reused."""
+    os.kill(pid, _KILL_SIGNAL)
+
+
+def leave(status: int) -> NoReturn:
+    """End a forked life here, and never return into the code that forked it."""
+    os._exit(status)
+
+
 def kill_orphan(process: psutil.Process) -> None:
     """Kill a process that a dead life left behind; psutil refuses a number that was recycled."""
     import psutil

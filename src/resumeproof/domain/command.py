@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -52,7 +53,7 @@ Command = Approve | Call | Finish
 Node = Callable[[State], Command]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Program:
     """A workflow definition. `digest` covers its name, its version and the names of its nodes."""
 
@@ -61,7 +62,7 @@ class Program:
     start: str
     nodes: Mapping[str, Node]
 
-    @property
+    @cached_property
     def digest(self) -> str:
         definition: dict[str, JsonValue] = {
             "name": self.name,

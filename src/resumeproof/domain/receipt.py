@@ -7,7 +7,7 @@ the tool ever did what it says.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from resumeproof.domain.canonical import canonical_bytes, digest_of
@@ -47,12 +47,15 @@ class Receipt:
         return None
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return {name: getattr(self, name) for name in _FIELDS}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Receipt:
         """Raises `KeyError` for a missing member."""
-        return cls(**{field.name: value[field.name] for field in fields(cls)})
+        return cls(**{name: value[name] for name in _FIELDS})
+
+
+_FIELDS = tuple(field.name for field in fields(Receipt))
 
 
 @dataclass(frozen=True, slots=True)

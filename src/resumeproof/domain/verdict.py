@@ -1,4 +1,4 @@
-"""What a proof can find, and what it says in the end."""
+"""What a proof can find."""
 
 from __future__ import annotations
 
@@ -54,19 +54,26 @@ GUARANTEE = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One violated guarantee in one scenario; `plan` is the crash plan that shows it."""
+    """One violated guarantee in one scenario.
+
+    `crash_after` counts the effects that were committed before the (first) death; `plan` is the
+    crash plan that shows it again, alone.
+    """
 
     kind: FindingKind
-    plan: str
+    crash_after: int
     detail: str
+    plan: str = "baseline"
+
+    @property
+    def place(self) -> str:
+        """Where the subject died, in words."""
+        if self.plan == "baseline":
+            return "without a crash"
+        again = ", and again" if ";" in self.plan else ""
+        if self.plan.partition(";")[0].partition("#")[0].endswith(":before"):
+            return f"crash before effect #{self.crash_after + 1}{again}"
+        return f"crash after effect #{self.crash_after}{again}"
 
     def __str__(self) -> str:
-        return f"{self.kind}: {self.detail} [plan {self.plan}]"
-
-
-class Verdict(StrEnum):
-    """What one scenario, or a whole run, comes to."""
-
-    HELD = "held"
-    VIOLATED = "violated"
-    INVALID = "invalid"
+        return f"[{self.kind}] {self.place}: {self.detail} (plan {self.plan})"

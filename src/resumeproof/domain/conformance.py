@@ -1,0 +1,116 @@
+"""What a proof comes to: its findings, and the certificate that says what they rest on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from resumeproof.domain.verdict import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """How much was really done; the first four figures are equal, or the run is invalid.
+
+    `byte_images` counts the distinct directories that the deaths left, `states` how many of them
+    mean something different, `resumed` how many were resumed, since equal images are resumed once.
+    """
+
+    enumerated: int = 0
+    fired: int = 0
+    verified: int = 0
+    judged: int = 0
+    byte_images: int = 0
+    states: int = 0
+    resumed: int = 0
+
+    @property
+    def adds_up(self) -> bool:
+        return self.enumerated == self.fired == self.verified == self.judged
+
+    def __str__(self) -> str:
+        return (
+            f"{self.enumerated} crash points enumerated, {self.fired} kills fired, "
+            f"{self.verified} verified, {self.judged} scenarios judged; "
+            f"{self.byte_images} images, {self.states} states, {self.resumed} resumed"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguity:
+    """How a subject dealt with what it could not know, where it says so at all.
+
+    `missed`: recorded as known what nobody could know, of `ambiguous` crash points. `needless`:
+    asked a human although the contract could have settled it, of `reported` doubts.
+    """
+
+    ambiguous: int = 0
+    missed: int = 0
+    reported: int = 0
+    needless: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"missed ambiguity {self.missed} of {self.ambiguous}, "
+            f"needless escalation {self.needless} of {self.reported}"
+        )
+
+
+@dataclass
+class ConformanceReport:
+    """The report of one proof. `crash_points` counts the effects of the baseline.
+
+    `invalid` says of each scenario that proves nothing why: a kill that did not happen as planned.
+    `nondeterminism` tells how two runs without a crash differed, and then no verdict is certain.
+    `scored` is None where the subject never reports a doubt, or there can be none.
+    """
+
+    crash_points: int = 0
+    findings: list[Finding] = field(default_factory=list)
+    certificate: Certificate = field(default_factory=Certificate)
+    invalid: list[str] = field(default_factory=list)
+    nondeterminism: str | None = None
+    scored: Ambiguity | None = None
+    shared_prefixes: bool = True
+    fewest_inputs: list[object] | None = None
+    replay: str | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether every guarantee held, in runs that were what they were meant to be."""
+        return not self.findings and not self.invalid
+
+    @property
+    def nothing_proved(self) -> bool:
+        """Whether there was no effect to crash at."""
+        return self.crash_points == 0
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def __str__(self) -> str:
+        lines = [self._headline()]
+        if self.nondeterminism:
+            lines.append(
+                f"  not deterministic: two runs without a crash differ: {self.nondeterminism}"
+            )
+        for finding in self.findings:
+            lines.append(f"  [{finding.kind}] {finding.place}: {finding.detail}")
+            if self.replay:
+                lines.append(f"      replay: {self.replay} --plan '{finding.plan}'")
+        lines += [f"  [invalid] {reason}" for reason in self.invalid]
+        if self.fewest_inputs is not None:
+            lines.append(f"  fewest inputs that still fail: {self.fewest_inputs!r}")
+        if self.scored is not None:
+            lines.append(f"  {self.scored}")
+        if self.certificate.enumerated:
+            lines.append(f"  {self.certificate}")
+        return "\n".join(lines)
+
+    def _headline(self) -> str:
+        if self.nothing_proved and self.passed:
+            return "conformance: PASS, but nothing proved: the subject has no effects through ctx"
+        verdict = "PASS" if self.passed else "FAIL"
+        counted = f"{len(self.findings)} finding(s)"
+        if self.invalid:
+            counted += f", {len(self.invalid)} invalid scenario(s)"
+        return f"conformance: {verdict}, {self.crash_points} effect(s) crashed at, {counted}"

@@ -1,0 +1,142 @@
+"""Workers side by side: forked before the subject is touched, heard over pipes, never left behind.
+
+The process that calls `conform()` may have threads and anything else; its workers have one thread
+each, and a session of their own, so that a subject which kills its group kills no more than its
+worker.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import selectors
+import signal
+import struct
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+from resumeproof.crash.adoption import adopting_orphans, die_with_parent
+from resumeproof.crash.kill import kill_life, leave
+from resumeproof.crash.process import ChildExit
+from resumeproof.errors import ResumeproofError, WorkerDied
+
+_HEADER: Final = struct.Struct("!I")
+_READ_BYTES: Final = 1 << 16
+
+Report = Callable[[object], None]
+"""What a task sends to the process that ordered it; anything picklable."""
+
+Task = Callable[[Report], object]
+"""What one worker does: it reports as it goes, and returns its result."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """Something that a worker said; `done` with its result, which is its last word."""
+
+    worker: int
+    done: bool
+    content: Any
+
+
+class Crew:
+    """Runs tasks in workers of their own, all at once."""
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[Message]:
+        """Yield what the workers say, until all are done.
+
+        Raises what a task raises, and `WorkerDied` where a worker died before its last word.
+        Whatever ends the iteration, no worker outlives it.
+        """
+        pids: dict[int, int] = {}
+        with selectors.DefaultSelector() as selector, adopting_orphans():
+            try:
+                for number, task in enumerate(tasks):
+                    read_end, pids[number] = _fork_worker(task, list(selector.get_map() or ()))
+                    selector.register(read_end, selectors.EVENT_READ, (number, bytearray()))
+                yield from _listen(selector, pids)
+            finally:
+                for pid in pids.values():
+                    kill_life(pid)
+                    os.waitpid(pid, 0)
+                for key in list((selector.get_map() or {}).values()):
+                    os.close(int(key.fd))
+
+
+def _listen(selector: selectors.BaseSelector, pids: dict[int, int]) -> Iterator[Message]:
+    while selector.get_map():
+        for key, _ in selector.select():
+            number, frames = key.data
+            piece = os.read(key.fd, _READ_BYTES)
+            frames += piece
+            for kind, content in _whole_frames(frames):
+                if kind == "error":
+                    raise content
+                if kind == "bug":
+                    raise RuntimeError(f"in a worker:\n{content}")
+                yield Message(number, kind == "done", content)
+            if not piece:
+                selector.unregister(key.fd)
+                os.close(int(key.fd))
+                status = os.waitpid(pids.pop(number), 0)[1]
+                exit_code = os.waitstatus_to_exitcode(status)
+                if exit_code != 0:
+                    raise WorkerDied(ChildExit.of(exit_code).text)
+
+
+def _whole_frames(frames: bytearray) -> Iterator[tuple[str, Any]]:
+    while len(frames) >= _HEADER.size:
+        (length,) = _HEADER.unpack_from(frames)
+        if len(frames) < _HEADER.size + length:
+            return
+        frame = pickle.loads(frames[_HEADER.size : _HEADER.size + length])
+        del frames[: _HEADER.size + length]
+        yield frame
+
+
+def _fork_worker(task: Task, others: list[Any]) -> tuple[int, int]:
+    read_end, write_end = os.pipe()
+    with warnings.catch_warnings():
+        # Python 3.12 warns of forks beside threads; the worker only forks again, and pickles.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pid = os.fork()
+    if pid == 0:
+        _work(task, write_end, [read_end, *others])
+    os.close(write_end)
+    return read_end, pid
+
+
+def _work(task: Task, write_end: int, foreign: list[int]) -> NoReturn:
+    status = 1
+    try:
+        os.setsid()
+        die_with_parent()
+        # The process that ordered the work decides what Ctrl-C means.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for descriptor in foreign:
+            os.close(descriptor)
+
+        def report(content: object) -> None:
+            _send(write_end, "said", content)
+
+        try:
+            result = task(report)
+        except ResumeproofError as error:
+            _send(write_end, "error", error)
+        except Exception:
+            _send(write_end, "bug", traceback.format_exc())
+        else:
+            _send(write_end, "done", result)
+        status = 0
+    finally:
+        leave(status)
+
+
+def _send(descriptor: int, kind: str, content: object) -> None:
+    body = pickle.dumps((kind, content))
+    view = memoryview(_HEADER.pack(len(body)) + body)
+    while view:
+        view = view[os.write(descriptor, view) :]

@@ -1,0 +1,129 @@
+"""Directories as images: copied, hashed byte by byte, and told apart by what they mean.
+
+Two images with the same bytes are the same state, and are resumed once. Two with other bytes may
+still mean the same, since SQLite puts random salts into its logs: their *semantic* digest takes a
+database by its contents.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from resumeproof.stores.sqlite import connect
+
+_SQLITE_MAGIC = b"SQLite format 3\0"
+_COMPANIONS = ("-wal", "-shm", "-journal")
+_READ_BYTES = 1 << 20
+
+
+def copy_image(source: Path, target: Path) -> None:
+    """Copy a directory's entries as they are: links stay links, sockets and pipes are left out."""
+    target.mkdir()
+    with os.scandir(source) as entries:
+        for entry in entries:
+            destination = target / entry.name
+            mode = entry.stat(follow_symlinks=False).st_mode
+            if stat.S_ISDIR(mode):
+                copy_image(Path(entry.path), destination)
+            elif stat.S_ISLNK(mode):
+                destination.symlink_to(Path(entry.path).readlink())
+            elif stat.S_ISREG(mode):
+                shutil.copyfile(entry.path, destination)
+    shutil.copystat(source, target)
+
+
+def byte_digest(directory: Path) -> str:
+    """A digest of all names, kinds and bytes below a directory."""
+    digest = hashlib.blake2b(digest_size=16)
+    for relative, path in _walk(directory):
+        digest.update(os.fsencode(relative) + b"\0")
+        if path.is_symlink():
+            digest.update(b"l" + os.fsencode(path.readlink()))
+        elif path.is_file():
+            digest.update(b"f" + _content(path))
+    return digest.hexdigest()
+
+
+def semantic_digest(directory: Path) -> str:
+    """The same, with SQLite databases taken by their contents and their logs left out."""
+    digest = hashlib.blake2b(digest_size=16)
+    for relative, path in _walk(directory):
+        if _is_companion(path):
+            continue
+        digest.update(os.fsencode(relative) + b"\0")
+        if path.is_symlink():
+            digest.update(b"l" + os.fsencode(path.readlink()))
+        elif path.is_file():
+            digest.update(b"f" + (_contents_of_database(path) or _content(path)))
+    return digest.hexdigest()
+
+
+def _walk(directory: Path, relative: str = "") -> Iterator[tuple[str, Path]]:
+    with os.scandir(directory) as entries:
+        ordered = sorted(entries, key=lambda entry: entry.name)
+    for entry in ordered:
+        name = f"{relative}/{entry.name}"
+        yield name, Path(entry.path)
+        if entry.is_dir(follow_symlinks=False):
+            yield from _walk(Path(entry.path), name)
+
+
+def _content(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, _blake2b).digest()
+
+
+def _blake2b() -> hashlib.blake2b:
+    return hashlib.blake2b(digest_size=16)
+
+
+def _is_companion(path: Path) -> bool:
+    for suffix in _COMPANIONS:
+        if path.name.endswith(suffix):
+            return _is_database(path.with_name(path.name.removesuffix(suffix)))
+    return False
+
+
+def _is_database(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_SQLITE_MAGIC)) == _SQLITE_MAGIC
+    except OSError:
+        return False
+
+
+def _contents_of_database(path: Path) -> bytes | None:
+    """A digest of what a database says, its pending log included; None if it is none, or damaged.
+
+    A copy is asked, since asking may recover, and so change, what is there.
+    """
+    if not _is_database(path):
+        return None
+    import sqlite3
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = Path(scratch) / "database"
+        shutil.copyfile(path, copy)
+        for suffix in ("-wal", "-journal"):
+            companion = path.with_name(path.name + suffix)
+            if companion.is_file():
+                shutil.copyfile(companion, copy.with_name(copy.name + suffix))
+        try:
+            connection = connect(copy, "rw")
+        except sqlite3.Error:
+            return None
+        try:
+            digest = _blake2b()
+            for line in connection.iterdump():
+                digest.update(line.encode("utf-8", "surrogateescape") + b"\n")
+            return b"sqlite" + digest.digest()
+        except (sqlite3.Error, UnicodeError):
+            return None
+        finally:
+            connection.close()
