@@ -1,4 +1,4 @@
-"""A journal on which a change is tried: what would be refused is refused, and nothing is written."""
+"""A journal to try a change on: what would be refused is refused, and nothing is written."""
 
 from __future__ import annotations
 
