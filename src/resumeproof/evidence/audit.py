@@ -52,6 +52,7 @@ def _sound(stored: Stored, contents: Contents) -> _Case:
     if inspection.workflow is None:
         raise EvidenceBroken(str(contents.journal.path), name, str(inspection.damage))
     case = _Case(inspection.workflow, stored, contents, name)
+    case.check_ledger()
     case.check_action()
     return case
 
@@ -78,6 +79,11 @@ class _Case:
     contents: Contents
     name: str
 
+    def check_ledger(self) -> None:
+        told, found = self.workflow.ledger_id, self.contents.ledger.id
+        if told != found:
+            raise self._journal(f"it belongs to ledger {told}, and column ledger_id is {found}")
+
     def check_action(self) -> None:
         column, told = self.stored.action_digest, self.workflow.action_digest
         if column != told:
@@ -86,9 +92,7 @@ class _Case:
             raise self._journal("column action is not what its digest is of")
 
     def check_contract(self) -> None:
-        workflow, ledger = self.workflow, self.contents.ledger
-        if workflow.ledger_id != ledger.id:
-            raise self._journal(f"it belongs to ledger {workflow.ledger_id}, not {ledger.id}")
+        workflow = self.workflow
         registered = [
             row for row in self.contents.registrations if row["workflow_id"] == workflow.id
         ]

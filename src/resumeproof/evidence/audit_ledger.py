@@ -68,6 +68,8 @@ def _odd_invocation(
     invocation: Invocation, effects: dict[int, Effect], applied: set[int]
 ) -> str | None:
     """What does not fit an invocation that came after those that `applied` their effects."""
+    if invocation.outcome not in set(InvocationOutcome):
+        return f"column outcome is {invocation.outcome!r}"
     if (invocation.outcome in _ANSWERED) is (invocation.effect_sequence is None):
         return f"column effect_sequence does not go with outcome {invocation.outcome}"
     if invocation.effect_sequence is None:
@@ -97,6 +99,8 @@ def _odd_invocation(
 
 
 def _odd_lookup(lookup: FencedLookup, effects: dict[int, Effect]) -> str | None:
+    if lookup.outcome not in set(LookupOutcome):
+        return f"column outcome is {lookup.outcome!r}"
     if (lookup.outcome == LookupOutcome.FOUND) is (lookup.effect_sequence is None):
         return f"column effect_sequence does not go with outcome {lookup.outcome}"
     if lookup.effect_sequence is None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from resumeproof.domain.workflow import Stored
 from resumeproof.errors import EvidenceBroken, StoreUnavailable, WorkflowNotFound
+from resumeproof.stores.sqlite import Database
 from resumeproof.stores.sqlite_journal import SqliteJournal
 from resumeproof.stores.sqlite_ledger import SqliteLedger
 from resumeproof.stores.sqlite_ledger_rows import Effect, FencedLookup, Invocation
@@ -88,10 +89,9 @@ def _read(journal: SqliteJournal, ledger: SqliteLedger) -> Contents:
     workflows = tuple(_workflow(journal, str(place["id"])) for place in places)
     database = ledger.database
     with database.snapshot():
-        created = database.row("SELECT created_at FROM ledger")
         return Contents(
             journal=Identity(journal.path, journal.journal_id, journal.created_at),
-            ledger=Identity(ledger.path, ledger.ledger_id, str(created[0]) if created else ""),
+            ledger=Identity(ledger.path, ledger.ledger_id, _created_at(database)),
             workflows=workflows,
             numbers=tuple(place["number"] for place in places),
             registrations=tuple(
@@ -101,6 +101,15 @@ def _read(journal: SqliteJournal, ledger: SqliteLedger) -> Contents:
             invocations=tuple(ledger.invocations()),
             lookups=tuple(ledger.lookups()),
         )
+
+
+def _created_at(ledger: Database) -> str:
+    rows = ledger.rows("SELECT one, created_at FROM ledger")
+    if [row["one"] for row in rows] != [1]:
+        raise EvidenceBroken(
+            str(ledger.path), "table ledger", "it has not one row, whose number is 1"
+        )
+    return str(rows[0]["created_at"])
 
 
 def _workflow(journal: SqliteJournal, workflow_id: str) -> Stored:

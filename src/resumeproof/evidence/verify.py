@@ -21,7 +21,7 @@ from resumeproof.evidence.audit import audit
 from resumeproof.evidence.compare import first_difference, named
 from resumeproof.evidence.contents import Contents, read_contents
 from resumeproof.evidence.files import file_digest
-from resumeproof.evidence.integrity import check_constraints, check_pages
+from resumeproof.evidence.integrity import check_pages, check_schema
 from resumeproof.evidence.reading import read_receipt
 from resumeproof.evidence.receipt import RECEIPT_NAME, derive
 from resumeproof.stores.sqlite_journal import SqliteJournal
@@ -63,7 +63,7 @@ def verify(path: Path) -> Verified:
         audit(contents)
         _compare(receipt, contents, receipt_path)
         for store in (journal, ledger):
-            check_constraints(store)
+            check_schema(store)
     extended = tuple(_extensions(receipt, contents))
     for kind, file in files.items():
         if not extended and file_digest(file, kind) != stores[kind]["sha256"]:
