@@ -44,7 +44,7 @@ from resumeproof.domain.recovery import (
     key_alive,
 )
 from resumeproof.domain.status import ENDED, Event, Status
-from resumeproof.domain.workflow import Stored, Workflow, found_digest, inspect
+from resumeproof.domain.workflow import Stored, Workflow, found_digest
 from resumeproof.errors import (
     ApprovalMismatch,
     Conflict,
@@ -92,18 +92,20 @@ class Held:
         return self.program.nodes[workflow.step](state)
 
 
-def facts_of(stored: Stored, engine: Engine) -> Facts:
-    """What the journal says of a stored workflow, at this moment."""
-    inspection = inspect(stored)
-    workflow = inspection.workflow
+def facts_of(held: Held, engine: Engine) -> Facts:
+    """What the journal says of a workflow, at this moment.
+
+    Whoever holds one has seen that its timeline and its row are sound, or has written both.
+    """
+    workflow = held.workflow
     return Facts(
-        workflow_id=str(stored.row["id"]),
+        workflow_id=workflow.id,
         workflow=workflow,
-        damage=inspection.damage,
-        found_digest=found_digest(stored, workflow.approved_digest if workflow else None),
+        damage=None,
+        found_digest=found_digest(held.stored, workflow.approved_digest),
         now=engine.clock.now(),
-        receipt_damage=receipt_damage(workflow) if workflow else None,
-        save_missing=stored.save_missing,
+        receipt_damage=receipt_damage(workflow),
+        save_missing=held.stored.save_missing,
     )
 
 
@@ -122,7 +124,7 @@ def tick(held: Held, engine: Engine) -> Held:
     Raises whatever the recovery table refuses with, `Conflict` where somebody else was quicker,
     `StoreUnavailable` where a store failed; what the journal says then is what is true.
     """
-    facts = facts_of(held.stored, engine)
+    facts = facts_of(held, engine)
     decision = decide(facts)
     match decision:
         case Refuse(error):
