@@ -94,18 +94,18 @@ def _in_process(
             yield many, few
 
     return {
-        "claim": each(_claim, claimed),
+        "claim": each(claim, claimed),
         "resume": each(drive, claimed),
-        "timeline": each(_timeline, looked_at),
+        "timeline": each(timeline, looked_at),
     }
 
 
-def _claim(engine: Engine, workflow_id: str) -> None:
+def claim(engine: Engine, workflow_id: str) -> None:
     with suppress(ToolUnreachable):
         drive(replace(engine, tool=OUT_OF_REACH), workflow_id)
 
 
-def _timeline(engine: Engine, workflow_id: str) -> str:
+def timeline(engine: Engine, workflow_id: str) -> str:
     assert isinstance(engine.tool, SqliteLedger)
     entries = entries_of(engine.journal.load(workflow_id).records, engine.tool)
     return render(entries)
