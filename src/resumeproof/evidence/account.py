@@ -1,7 +1,8 @@
-"""The account of the processes: what a receipt file tells of lives and deaths.
+"""Whether a receipt file agrees with itself, above all in its account of the processes.
 
-No database proves it, so it is held against the only runs that are evidence of anything: every
-planned kill happened as planned, and every life that was left alone ended well.
+No database proves what it tells of lives and deaths, so that is held against the only runs that are
+evidence of anything: every planned kill happened as planned, and every life that was left alone
+ended well.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ def check_account(receipt: Mapping[str, Any], path: str) -> None:
     if told != stated:
         detail = f"it tells of workflows {told}, and those of the journal are {stated}"
         raise EvidenceBroken(path, "scenarios", detail)
+    registered = {row["workflow_id"] for row in receipt["ledger"]["registrations"]}
+    for workflow_id in stated:
+        if workflow_id not in registered:
+            raise EvidenceBroken(path, f"the registration of workflow {workflow_id}", "not stated")
     on_windows = receipt["environment"]["platform"] == "win32"
     for index, scenario in enumerate(receipt["scenarios"]):
         problem = _problem(scenario, _TERMINATED if on_windows else _SIGKILL)

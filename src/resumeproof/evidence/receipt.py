@@ -125,6 +125,7 @@ def _workflow(stored: Stored, contents: Contents) -> dict[str, Any]:
     return {name: facts[name] for name in _FROM_WORKFLOW} | {
         "effects": sum(effect.receipt.workflow_id == workflow_id for effect in contents.effects),
         "invocations": sum(row.workflow_id == workflow_id for row in contents.invocations),
+        "lookups": sum(row.workflow_id == workflow_id for row in contents.lookups),
         "timeline": [_record(record) for record in stored.records],
     }
 
