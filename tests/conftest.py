@@ -9,7 +9,8 @@ import psutil
 import pytest
 from hypothesis import settings
 
-CRASH_TESTS = Path(__file__).parent / "crash"
+TESTS = Path(__file__).parent
+MARK_OF_FOLDER = {TESTS / "cli": "slow", TESTS / "crash": "crash"}
 
 settings.register_profile(
     "gate", max_examples=200, deadline=None, derandomize=True, print_blob=True
@@ -24,8 +25,9 @@ settings.load_profile("gate")
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.is_relative_to(CRASH_TESTS):
-            item.add_marker(pytest.mark.crash)
+        for folder, mark in MARK_OF_FOLDER.items():
+            if item.path.is_relative_to(folder):
+                item.add_marker(mark)
 
 
 @pytest.fixture(autouse=True)
