@@ -1,0 +1,189 @@
+"""The picture: every story as it is drawn, and what it says of lives that nobody watched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from resumeproof.domain.record import GENESIS, Record
+from resumeproof.domain.status import Event
+from resumeproof.errors import Fenced
+from resumeproof.evidence.lanes import UNICODE, WIDTH, Glyphs
+from resumeproof.evidence.order import Entry, entries_of
+from resumeproof.evidence.timeline import heading, render
+from resumeproof.stores.sqlite_ledger import SqliteLedger
+from resumeproof.stores.sqlite_ledger_rows import InvocationOutcome, LookupOutcome
+from tests.golden.pictures import FILES, pictures
+from tests.unit.evidence.scene import START, Scene, a_life
+
+HOSTILE = "\x1b[2J\u202e\n" + "名" * 200
+
+
+@pytest.mark.parametrize(("path", "glyphs"), FILES.values(), ids=FILES)
+def test_every_story_is_drawn_as_it_was(path: Path, glyphs: Glyphs, whole: Scene) -> None:
+    assert pictures(whole, glyphs) == path.read_text(encoding="utf-8")
+
+
+def test_the_golden_pictures_stay_in_their_columns() -> None:
+    texts = [path.read_text(encoding="utf-8") for path, _ in FILES.values()]
+    assert max(len(line) for text in texts for line in text.splitlines()) <= WIDTH
+    assert texts[1].isascii()
+
+
+def record(event: str, **facts: Any) -> Entry:
+    return Entry("journal", event, START, facts.get("attempt"), facts)
+
+
+def claim(attempt: int, driver: str, recovered: int | None = None, purpose: str = "call") -> Entry:
+    return record(
+        Event.ATTEMPT_STARTED, attempt=attempt, driver=driver, purpose=purpose,
+        recovered_attempt=recovered,
+    )  # fmt: skip
+
+
+def reached(what: str, attempt: int, effect: int | None = None) -> Entry:
+    return Entry("ledger", what, START, attempt, {"effect_sequence": effect})
+
+
+BEGUN = [record(Event.CREATED), record(Event.APPROVED, actor="alice")]
+
+
+def lanes(picture: str) -> list[tuple[str, str, str]]:
+    """The three lanes of each row below the header, without what they are drawn with."""
+    drawn = "─◀▶ "
+    return [
+        (line[:36].strip(drawn), line[36:68].strip(drawn), line[68:].strip(drawn))
+        for line in picture.splitlines()[1:]
+    ]
+
+
+def test_an_attempt_that_is_driven_now_is_running() -> None:
+    rows = lanes(render([*BEGUN, claim(1, "d1")], driver_alive=True))
+    assert rows[-2:] == [("attempt 1 started (call)", "│", ""), ("", "│ is running", "")]
+
+
+def test_an_attempt_whose_driver_is_gone_is_a_death() -> None:
+    rows = lanes(render([*BEGUN, claim(1, "d1"), reached("call applied", 1, 1)]))
+    assert rows[-1] == ("knows no outcome", "✖ its driver died", "the ledger keeps 1 effect")
+
+
+def test_only_the_last_life_can_be_alive() -> None:
+    entries = [*BEGUN, claim(1, "d1"), claim(2, "d2", recovered=1)]
+    rows = lanes(render(entries, driver_alive=True))
+    assert [process for _, process, _ in rows if process not in ("", "│")] == [
+        "┌ life 1", "✖ its driver died", "┌ life 2", "│ is running",
+    ]  # fmt: skip
+
+
+def test_a_life_that_was_watched_and_wrote_nothing_is_drawn() -> None:
+    watched = [a_life(1, "tool:after#1"), a_life(2, "ack:before#1"), a_life(3)]
+    unknown = record(Event.MARKED_UNKNOWN, reason="outcome_unknown", recovered_attempt=1)
+    rows = lanes(render([*BEGUN, claim(1, "d1"), unknown], lives=watched))
+    assert [process for _, process, _ in rows if process not in ("", "│")] == [
+        "┌ life 1", "✖ exit 86 at tool:after#1",
+        "┌ life 2", "✖ exit 86 at ack:before#1",
+        "┌ life 3", "└ life 3 ended",
+    ]  # fmt: skip
+
+
+def test_a_death_between_two_attempts_of_one_life() -> None:
+    failed = record(Event.ATTEMPT_FAILED, attempt=1, reason="no", retry_at=None)
+    entries = [*BEGUN, claim(1, "d1"), reached("call failed_before_effect", 1), failed,
+               claim(2, "d2"), reached("call applied", 2, 1)]  # fmt: skip
+    rows = lanes(render(entries, lives=[a_life(1, "claim:before#2"), a_life(2, "ack:before#1")]))
+    deaths = [row for row in rows if "✖" in row[1]]
+    assert deaths == [
+        ("knows the outcome", "✖ exit 86 at claim:before#2", "the ledger holds no effect"),
+        ("knows no outcome", "✖ exit 86 at ack:before#1", "the ledger keeps 1 effect"),
+    ]
+
+
+def test_what_the_journal_has_lost_is_drawn_without_a_life() -> None:
+    rows = lanes(render([*BEGUN, reached("call applied", 3, 1)]))
+    assert rows[-1] == ("", "", "EFFECT 1 applied")
+
+
+def test_a_workflow_in_doubt_waits_for_an_operator() -> None:
+    unknown = record(Event.MARKED_UNKNOWN, reason="recovery_limit", recovered_attempt=1)
+    assert lanes(render([*BEGUN, claim(1, "d1"), unknown]))[-1][0] == "waits for an operator"
+
+
+EVENTS: Mapping[str, Mapping[str, Any]] = {
+    Event.CREATED: {},
+    Event.APPROVED: {"actor": HOSTILE},
+    Event.ACTION_REPLACED: {},
+    Event.CANCELLED: {},
+    Event.ATTEMPT_STARTED: {"attempt": 1, "purpose": "call", "driver": HOSTILE},
+    Event.EFFECT_ACKNOWLEDGED: {"replayed": True, "source": "call"},
+    Event.COMPLETED: {},
+    Event.ATTEMPT_FAILED: {"attempt": 1, "reason": HOSTILE},
+    Event.ATTEMPT_FAILED_IN_DOUBT: {"attempt": 1, "reason": HOSTILE},
+    Event.LOOKUP_FAILED: {"attempt": 1, "reason": HOSTILE},
+    Event.ABSENCE_PROVED: {"attempt": 1},
+    Event.FAILED: {"reason": HOSTILE},
+    Event.MARKED_UNKNOWN: {"reason": HOSTILE},
+    Event.RECONCILED_APPLIED: {"actor": HOSTILE},
+    Event.RECONCILED_NOT_APPLIED: {"actor": HOSTILE},
+}
+LEDGER_ENTRIES = [
+    *(f"call {outcome}" for outcome in InvocationOutcome),
+    *(f"lookup {outcome}" for outcome in LookupOutcome),
+]
+
+
+def test_every_kind_of_entry_is_known_here() -> None:
+    assert set(EVENTS) == set(Event)
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_record_is_drawn_in_the_journals_lane(event: str) -> None:
+    rows = lanes(render([record(event, **EVENTS[event])]))
+    # Wide characters move what follows, counted in characters: the arrow is the lane's end.
+    texts = [journal.partition(UNICODE.left)[0].strip() for journal, _, _ in rows if journal]
+    assert texts[0].isprintable()
+    assert 3 <= len(texts[0]) <= 32
+
+
+@pytest.mark.parametrize("what", LEDGER_ENTRIES)
+def test_what_reached_the_tool_is_drawn_in_the_ledgers_lane(what: str) -> None:
+    rows = lanes(render([*BEGUN, claim(1, "d1"), reached(what, 1, 7)]))
+    (text,) = [ledger for _, process, ledger in rows if ledger and "✖" not in process]
+    # Each has words of its own, and says which effect, if one answered.
+    assert text != what
+    assert ("7" in text) == (what.split()[1] in ("applied", "replayed", "found"))
+
+
+def test_a_late_call_is_no_call_of_the_life_beside_it() -> None:
+    entries = [*BEGUN, claim(2, "d2"), reached(f"call {Fenced.code}", 1)]
+    (line,) = [line for line in render(entries).splitlines() if "late" in line]
+    assert ("│" in line, UNICODE.right in line) == (True, False)
+
+
+def test_the_heading_is_one_line_whatever_the_key_is() -> None:
+    facts = {"id": "wf_1", "mode": "idempotent", "status": "unknown", "reason": "x", "key": HOSTILE}
+    line = heading(facts)
+    assert (line.isprintable(), len(line) <= WIDTH) == (True, True)
+    assert line.startswith("wf_1: idempotent; unknown (x), key ")
+
+
+# -- the order ---------------------------------------------------------------------------------
+
+
+def test_no_records_make_no_entries(whole: Scene) -> None:
+    with SqliteLedger.open_reader(whole.ledger) as ledger:
+        assert entries_of([], ledger) == []
+
+
+def test_a_timeline_that_lost_its_claims_shows_what_reached_the_tool(whole: Scene) -> None:
+    """A journal that was rolled back behind its own effects."""
+    scenario = next(each for each in whole.scenarios if each.run.subject == "idempotent")
+    with SqliteLedger.open_reader(whole.ledger) as ledger:
+        first = Record(scenario.workflow_id, 1, Event.CREATED, START, "{}", GENESIS, "")
+        assert whats(entries_of([first], ledger)) == ["created", "call applied", "call replayed"]
+
+
+def whats(entries: Sequence[Entry]) -> list[str]:
+    return [entry.what for entry in entries]
