@@ -64,8 +64,8 @@ def observed(world: World) -> Observed:
     )
 
 
-def _crossing(driver: Driver) -> tuple[Boundary, Boundary] | None:
-    """The two boundaries on either side of a driver's next step."""
+def _crossing(driver: Driver) -> tuple[Boundary, ...]:
+    """The two boundaries on either side of a driver's next step; none where it has none."""
     match driver:
         case Decided(decision=recovery.Attempt()):
             return Boundary.CLAIM_BEFORE, Boundary.CLAIM_AFTER
@@ -74,23 +74,30 @@ def _crossing(driver: Driver) -> tuple[Boundary, Boundary] | None:
         case Decided() | Concluded():
             return Boundary.ACK_BEFORE, Boundary.ACK_AFTER
         case None:
-            return None
+            return ()
 
 
 def resume(
-    scope: Scope, world: World, *, crash_at: Boundary | None = None, fail_before: int = 0
+    scope: Scope,
+    world: World,
+    *,
+    crash_at: Boundary | None = None,
+    occurrence: int = 1,
+    fail_before: int = 0,
 ) -> tuple[World, bool]:
     """The world after a process has resumed the workflow, and whether it died at `crash_at`.
 
-    The tool fails before the effect until it has failed `fail_before` times in all.
+    It dies when it comes there for the `occurrence`-th time (from 1). The tool fails before the
+    effect until it has failed `fail_before` times in all.
     """
+    passed = 0
     while True:
         crossing = _crossing(world.drivers[0])
-        if crossing and crash_at == crossing[0]:
-            return world._replace(drivers=(None, None), deaths=world.deaths + 1), True
         before, world = world, _advanced(scope, world, fail_before)
-        if crossing and crash_at == crossing[1]:
-            return world._replace(drivers=(None, None), deaths=world.deaths + 1), True
+        for boundary, there in zip(crossing, (before, world), strict=False):
+            passed += boundary == crash_at
+            if passed == occurrence:
+                return there._replace(drivers=(None, None), deaths=there.deaths + 1), True
         if world.drivers[0] is None and world.journal == before.journal:
             return world, False
 
@@ -109,6 +116,7 @@ def _advanced(scope: Scope, world: World, fail_before: int) -> World:
 
 
 _DECISIONS: dict[Event, dict[str, Any]] = {
+    Event.CANCELLED: {},
     Event.RECONCILED_APPLIED: {"actor": "operator", "note": ""},
     Event.RECONCILED_NOT_APPLIED: {"actor": "operator", "note": ""},
 }
