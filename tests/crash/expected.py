@@ -171,25 +171,19 @@ def _die_at(point: str, steps: Sequence[Step], found: Stores) -> tuple[Stores, b
 
 
 class Reckoned(NamedTuple):
-    """`reached` tells of each crash point of the plan whether a life comes to it.
-
-    `at_rest`: somebody had something to do after the last death, and so tidied up after it. Who
-    finds that all is over returns the recorded result, and touches no file.
-    """
+    """`reached` tells of each crash point of the plan whether a life comes to it."""
 
     outcome: Outcome
     reached: tuple[bool, ...]
-    at_rest: bool
 
 
 def reckon(contract: str, plan: CrashPlan) -> Reckoned:
     """Follow a plan to its end, and the undisturbed lives after it."""
-    stores, reached, at_rest = Stores(), [], True
+    stores, reached = Stores(), list[bool]()
     for point in (*map(str, plan.points), "nowhere"):
         steps = road(contract, stores)
         stores, died = _die_at(point, steps, stores)
         reached.append(died)
-        at_rest = not died and (at_rest or bool(steps))
     outcome = Outcome(
         status=stores.status,
         reason="outcome_unknown" if stores.status == "unknown" else None,
@@ -199,4 +193,4 @@ def reckon(contract: str, plan: CrashPlan) -> Reckoned:
         retries=0,
         recoveries=stores.recoveries,
     )
-    return Reckoned(outcome, tuple(reached[:-1]), at_rest)
+    return Reckoned(outcome, tuple(reached[:-1]))

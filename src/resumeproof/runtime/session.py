@@ -7,8 +7,8 @@ that is not ours, a workflow that ended or that is refused leaves no lock file a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,16 +19,24 @@ from resumeproof.domain.instant import format_instant
 from resumeproof.domain.recovery import Refuse, Return, decide
 from resumeproof.domain.status import ENDED, Status
 from resumeproof.domain.workflow import Workflow
-from resumeproof.errors import ResumeproofError, WrongLedger
+from resumeproof.errors import (
+    JournalBusy,
+    ReconciliationRequired,
+    ResumeproofError,
+    StoreUnavailable,
+    WrongLedger,
+)
 from resumeproof.runtime.clock import Clock
 from resumeproof.runtime.driver import drive, hold_of_ledger
 from resumeproof.runtime.health import Health
 from resumeproof.runtime.identity import Identity
 from resumeproof.runtime.kernel import Engine, facts_of
-from resumeproof.runtime.lock import DriverLock
+from resumeproof.runtime.lock import DriverLock, lock_path
 from resumeproof.runtime.operations import Terms, create, hold
 from resumeproof.runtime.preflight import refuse_unfit_paths, refuse_unfit_to_create
 from resumeproof.runtime.rehearsal import RehearsedJournal
+from resumeproof.stores.companions import beside
+from resumeproof.stores.place import resolved
 from resumeproof.stores.protocols import Journal, Tool
 from resumeproof.stores.sqlite_journal import SqliteJournal
 from resumeproof.stores.sqlite_ledger import SqliteLedger
@@ -193,14 +201,34 @@ def _peek(engine: Engine, workflow_id: str) -> Workflow | None:
 def resume(site: Site, workflow_id: str, wrap: Wrap = unwrapped) -> Workflow:
     """Resume one workflow as far as it goes, and return it. Raises what `drive` raises.
 
-    A workflow that ended, or that is refused, is returned or refused without writing anything.
+    A workflow that ended, or that is refused, is returned or refused without writing anything; only
+    a log that a death left beside a store is folded into it, so that the store is one file again.
     """
-    with _reading(site) as engine:
-        workflow = _peek(engine, workflow_id)
+    try:
+        with _reading(site) as engine:
+            workflow = _peek(engine, workflow_id)
+    except ReconciliationRequired:
+        _bring_to_rest(site)
+        raise
     if workflow is not None:
+        _bring_to_rest(site)
         return workflow
     with driving(site, wrap) as engine:
         return drive(engine, workflow_id)
+
+
+def _bring_to_rest(site: Site) -> None:
+    """Let the last one to close a store do what a dead one could not.
+
+    Whoever drives now does it anyway, and who may only read need not.
+    """
+    logs = [beside(resolved(store), "-wal") for store in (site.journal, site.ledger)]
+    if any(left.exists() for left in (*logs, lock_path(site.journal))):
+        with (
+            suppress(JournalBusy, StoreUnavailable),
+            driving(replace(site, lock_timeout_seconds=0.0)),
+        ):
+            pass
 
 
 def unfinished(site: Site) -> list[str]:
