@@ -1,28 +1,39 @@
-"""An agent as a subject: what one of its lives does, and what it brings back.
+"""An agent as a subject: an object with `step(input)`, made anew by a factory in each life.
 
-Every life is fed all inputs from the first, as a process is that starts again. The factory is
-called in each life; an object with `step(input)`, plain or async, optionally with `state()`.
+Every life is fed all inputs from the first, as a process is that starts again. `step` and
+`state` may be plain or async; a subject without `state()` is compared by its effects alone.
+
+    <root>/subject/            what `ctx.directory` names
+    <root>/receiver.sqlite3    the receiver's ledger, beside it and not below it
 """
 
 from __future__ import annotations
 
+import hashlib
 import inspect
-import os
-import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from resumeproof.crash.forked import LifeChannel, send_copy_to_death
-from resumeproof.crash.kill import Kill
+from resumeproof.crash.forked import LifeChannel
 from resumeproof.domain.contract import ToolContract
 from resumeproof.errors import PayloadRefused
-from resumeproof.proof.context import Context, ReceiverLog, Unknown
+from resumeproof.proof.boundaries import BoundaryWatch
+from resumeproof.proof.context import (
+    EFFECT_AFTER,
+    Context,
+    Effect,
+    ReceiverLog,
+    Unknown,
+    effect_of,
+)
+from resumeproof.proof.image import byte_digest, semantic_digest
+from resumeproof.proof.living import Body, Boundary, LifeOutcome, Order
 from resumeproof.proof.payload import pack
 from resumeproof.runtime.clock import SystemClock
-from resumeproof.stores.receiver import Receiver
+from resumeproof.stores.receiver import Receiver, make_receiver, read_receiver
 
 _NO_STATE: Any = object()
 
@@ -30,71 +41,72 @@ Factory = Callable[[Context], Any]
 
 
 @dataclass(frozen=True)
-class Agent:
-    """The subject: a factory, its inputs, and what the receiver of its effects promises."""
+class AgentSubject:
+    """A factory, its inputs, and what the receiver of its effects promises."""
 
     factory: Factory
     inputs: tuple[Any, ...]
     contract: ToolContract
 
+    def lay_out(self, root: Path) -> None:
+        _directory(root).mkdir()
+        make_receiver(_receiver(root))
 
-@dataclass(frozen=True)
-class Order:
-    """What one life is to do.
+    def body(self, order: Order) -> Body:
+        return lambda channel: _Life(self, order, channel).live()
 
-    `life` is its number in the scenario, from 1. With `inputs_fed` False it only opens the subject
-    and asks for its state. `dies_at` is a boundary and its occurrence; `stands_at` picks those at
-    which a copy is sent to death and the host may look around.
-    """
+    def effects(self, root: Path) -> list[Effect]:
+        received = read_receiver(_receiver(root))
+        return [effect_of(effect) for effect in received if effect.absorbed_by is None]
 
-    run_id: str
-    life: int
-    directory: Path
-    receiver: Path
-    inputs_fed: bool = True
-    dies_at: tuple[str, int] | None = None
-    kill: Kill = Kill.SIGKILL
-    stands_at: Callable[[str, int], bool] | None = None
+    def image_digest(self, root: Path) -> str:
+        """The subject's bytes, and what the receiver holds.
+
+        When the receiver was asked, and by which life, no subject can see.
+        """
+        return f"{byte_digest(_directory(root))}:{_received(root)}"
+
+    def state_digest(self, root: Path) -> str:
+        return f"{semantic_digest(_directory(root))}:{_received(root)}"
+
+    def share_of(self, boundary: Boundary) -> int:
+        """After effect k and before effect k + 1 nothing reaches the receiver."""
+        name, occurrence = boundary
+        return occurrence if name == EFFECT_AFTER else occurrence - 1
 
 
-@dataclass(frozen=True)
-class AgentOutcome:
-    """What a life brought to its end.
+def _directory(root: Path) -> Path:
+    return root / "subject"
 
-    `raised` describes the exception that ended it early, `refused` a state that cannot leave the
-    process. `state` is packed; None where the subject has no `state()`. `shareable` is False when
-    a copy of this life would not have been the whole of it: other threads, or child processes.
-    """
 
-    raised: str | None
-    refused: tuple[str, str] | None
-    state: bytes | None
-    doubts: tuple[str, ...]
-    doubts_told: bool
-    effects_asked: int
-    run_id_was_read: bool
-    shareable: bool
-    awaited: bool
+def _receiver(root: Path) -> Path:
+    return root / "receiver.sqlite3"
+
+
+def _received(root: Path) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for effect in read_receiver(_receiver(root)):
+        row = (effect.kind, effect.payload, effect.key, effect.absorbed_by)
+        digest.update(repr(row).encode("utf-8", "backslashreplace"))
+    return digest.hexdigest()
 
 
 class _Life:
-    def __init__(self, agent: Agent, order: Order, channel: LifeChannel) -> None:
+    def __init__(self, agent: AgentSubject, order: Order, channel: LifeChannel) -> None:
         self._agent = agent
         self._order = order
-        self._channel = channel
+        self._watch = BoundaryWatch(order, channel)
         self._runner: Any = None
-        self._shareable = True
-        self._asked = 0
 
-    def live(self) -> AgentOutcome:
+    def live(self) -> LifeOutcome:
         order = self._order
-        receiver = Receiver(order.receiver, self._agent.contract, _seconds)
+        receiver = Receiver(_receiver(order.root), self._agent.contract, _seconds)
         context = Context(
             order.run_id,
             ReceiverLog(receiver, order.life),
-            directory=order.directory,
+            directory=_directory(order.root),
             contract=self._agent.contract,
-            at_boundary=self._at_boundary,
+            at_boundary=self._watch.reach,
         )
         raised, refused, state = None, None, None
         shown: list[str] = []
@@ -111,22 +123,22 @@ class _Life:
             if self._runner is not None:
                 self._runner.close()
         receiver.close()
-        return AgentOutcome(
+        return LifeOutcome(
             raised=raised,
             refused=refused,
             state=state,
+            passed=tuple(self._watch.passed),
             doubts=(*context.doubts, *shown),
             doubts_told=bool(context.doubts),
-            effects_asked=self._asked,
             run_id_was_read=context.run_id_was_read,
-            shareable=self._shareable,
+            shareable=self._watch.shareable,
             awaited=self._runner is not None,
         )
 
     def _run(self, context: Context) -> Any:
         """Feed the inputs, and return the state; `_NO_STATE` where the subject has none."""
         subject = self._agent.factory(context)
-        if self._order.inputs_fed:
+        if not self._order.only_reread:
             for item in self._agent.inputs:
                 self._settled(subject.step(item))
         ask = getattr(subject, "state", None)
@@ -142,38 +154,13 @@ class _Life:
             self._runner = asyncio.Runner()
         return self._runner.run(_await(value))
 
-    def _at_boundary(self, name: str, occurrence: int) -> None:
-        self._asked = occurrence
-        order = self._order
-        if order.dies_at == (name, occurrence):
-            self._channel.die_at(name, occurrence, order.kill)
-        if order.stands_at is not None and order.stands_at(name, occurrence):
-            # A fork copies one thread and no child: then the copy would not be this life.
-            if threading.active_count() > 1 or _has_child():
-                self._shareable = False
-            status = send_copy_to_death() if self._shareable else None
-            self._channel.stand_at(name, occurrence, status)
-
 
 async def _await(value: Any) -> Any:
     return await value
 
 
-def _has_child() -> bool:
-    try:
-        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:
-        return False
-    return True
-
-
 def _seconds() -> float:
     return SystemClock().now().timestamp()
-
-
-def life_of(agent: Agent, order: Order) -> Callable[[LifeChannel], AgentOutcome]:
-    """The body of one life, for `LifeHost.run`."""
-    return lambda channel: _Life(agent, order, channel).live()
 
 
 def described(error: BaseException) -> str:

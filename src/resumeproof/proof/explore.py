@@ -1,8 +1,7 @@
-"""Prove an agent: the baseline, then a death at each of its effects, on all cores.
+"""Prove a subject: the baseline, then a death at each of its boundaries, on all cores.
 
-The crash points are dealt to the workers by the gap they lie in (after effect k and before effect
-k+1 belong together, since a subject that keeps nothing leaves the same image at both), so that no
-two workers ever try the same image, and the report does not depend on how many there are.
+The crash points are dealt to the workers by the share they belong to, such that no two workers
+ever try the same image; so the report does not depend on how many workers there are.
 """
 
 from __future__ import annotations
@@ -18,11 +17,12 @@ from resumeproof.crash.forked import LifeHost
 from resumeproof.crash.plan import CrashPlan, CrashPoint
 from resumeproof.domain.conformance import Ambiguity, Certificate, ConformanceReport
 from resumeproof.domain.verdict import Finding
-from resumeproof.proof.agent import Agent, prepare_host
-from resumeproof.proof.context import EFFECT_AFTER, EFFECT_BEFORE
+from resumeproof.proof.agent import prepare_host
 from resumeproof.proof.crew import Crew, Report, Task
+from resumeproof.proof.living import Boundary, LivingSubject
 from resumeproof.proof.progress import Progress
-from resumeproof.proof.worker import Baseline, NotShareable, Settings, Share, Worker
+from resumeproof.proof.share import Baseline, NotShareable, Settings, Share
+from resumeproof.proof.worker import Worker
 
 MEMORY_DIRECTORY = Path("/dev/shm")
 
@@ -35,7 +35,7 @@ class _Unshareable:
 
 
 def prove(
-    agent: Agent,
+    subject: LivingSubject,
     settings: Settings,
     *,
     jobs: int | None = None,
@@ -43,14 +43,14 @@ def prove(
     progress: Progress,
     plan: CrashPlan | None = None,
 ) -> ConformanceReport:
-    """Prove an agent at all its effects, or at one plan, in processes that really die.
+    """Prove a subject at all its boundaries, or at one plan, in processes that really die.
 
     Scenarios lie below `directory`, else on a memory file system where there is one. Raises
     `SubjectFailed` where the subject fails without a crash.
     """
     base = Path(tempfile.mkdtemp(prefix="resumeproof-", dir=directory or _scratch()))
     try:
-        return _Proof(agent, settings, jobs or os.cpu_count() or 1, base, progress).run(plan)
+        return _Proof(subject, settings, jobs or os.cpu_count() or 1, base, progress).run(plan)
     finally:
         shutil.rmtree(base, ignore_errors=True)
 
@@ -63,9 +63,9 @@ def _scratch() -> str | None:
 
 class _Proof:
     def __init__(
-        self, agent: Agent, settings: Settings, jobs: int, base: Path, progress: Progress
+        self, subject: LivingSubject, settings: Settings, jobs: int, base: Path, progress: Progress
     ) -> None:
-        self._agent = agent
+        self._subject = subject
         self._settings = settings
         self._jobs = jobs
         self._base = base
@@ -81,7 +81,7 @@ class _Proof:
         )
         if plan is not None:
             self._merge(report, self._whole(baseline, [[plan]]))
-        elif baseline.effects_asked:
+        elif self._points(baseline):
             shares = self._explored(baseline, report)
             self._merge(report, shares)
         return report
@@ -95,21 +95,21 @@ class _Proof:
         return baseline
 
     def _explored(self, baseline: Baseline, report: ConformanceReport) -> list[Share]:
-        gaps = baseline.effects_asked + 1
-        jobs = min(self._jobs, gaps)
-        self._progress.start(baseline.effects_asked * len(self._settings.sides))
-        if baseline.shareable:
+        points = self._points(baseline)
+        jobs = min(self._jobs, len({self._subject.share_of(point) for point in points}))
+        self._progress.start(len(points))
+        if baseline.unshareable is None:
             shares = self._shared(baseline, jobs)
             if shares is not None:
                 return shares
-            self._progress.start(baseline.effects_asked * len(self._settings.sides))
+            self._progress.start(len(points))
         report.shared_prefixes = False
-        plans = [
-            CrashPlan((CrashPoint(side, occurrence),))
-            for occurrence in range(1, baseline.effects_asked + 1)
-            for side in self._settings.sides
-        ]
+        plans = [CrashPlan((CrashPoint(*point),)) for point in points]
         return self._whole(baseline, [plans[number::jobs] for number in range(jobs)])
+
+    def _points(self, baseline: Baseline) -> list[Boundary]:
+        """The boundaries of an undisturbed life that are to be tried."""
+        return [point for point in baseline.passed if point[0] in self._settings.boundaries]
 
     def _shared(self, baseline: Baseline, jobs: int) -> list[Share] | None:
         """All crash points over shared prefixes; None where that turns out not to be possible."""
@@ -119,7 +119,7 @@ class _Proof:
                 try:
                     return worker.explore(
                         baseline,
-                        lambda name, occurrence: _gap(name, occurrence) % jobs == number,
+                        lambda boundary: self._subject.share_of(boundary) % jobs == number,
                     )
                 except NotShareable as error:
                     return _Unshareable(str(error))
@@ -146,12 +146,12 @@ class _Proof:
         return [result for result in results if isinstance(result, Share)]
 
     def _deepen(self, worker: Worker, baseline: Baseline, plan: CrashPlan) -> None:
-        asked = worker.carry_out(baseline, plan)
+        passed = worker.carry_out(baseline, plan)
         if len(plan.points) >= self._settings.depth:
             return
-        for occurrence in range(1, asked + 1):
-            for side in self._settings.sides:
-                deeper = CrashPlan((*plan.points, CrashPoint(side, occurrence)))
+        for name, occurrence in passed:
+            if name in self._settings.boundaries:
+                deeper = CrashPlan((*plan.points, CrashPoint(name, occurrence)))
                 self._deepen(worker, baseline, deeper)
 
     def _crew(
@@ -173,7 +173,7 @@ class _Proof:
             if baseline is not None and baseline.awaited:
                 prepare_host()
             with LifeHost() as host:
-                worker = Worker(self._agent, self._settings, host, place, report)
+                worker = Worker(self._subject, self._settings, host, place, report)
                 return task(worker, report)
 
         return work
@@ -205,12 +205,7 @@ class _Proof:
         report.invalid.sort()
 
 
-def _gap(name: str, occurrence: int) -> int:
-    """The gap between two effects in which a boundary lies: after effect k is before k+1."""
-    return occurrence if name == EFFECT_AFTER else occurrence - 1
-
-
-def _order(finding: Finding) -> tuple[int, str, str, str]:
-    before = EFFECT_BEFORE in finding.plan.partition(";")[0]
-    side = f"{finding.crash_after + before:09}{0 if before else 1}"
-    return finding.crash_after, side, finding.plan, str(finding.kind)
+def _order(finding: Finding) -> tuple[int, bool, str, str]:
+    """By place in the life, then by plan: a death after effect k before one before effect k + 1."""
+    first = finding.plan.partition(";")[0].partition("#")[0]
+    return finding.crash_after, first.endswith(":before"), finding.plan, str(finding.kind)

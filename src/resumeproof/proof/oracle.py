@@ -11,7 +11,7 @@ from typing import Any
 
 from resumeproof.domain.contract import Lookup, ToolContract
 from resumeproof.domain.verdict import Finding, FindingKind
-from resumeproof.proof.comparison import count_effects, is_empty, matches, shown
+from resumeproof.proof.comparison import EffectCount, count_effects, is_empty, matches, shown
 from resumeproof.proof.context import Effect
 
 NO_STATE: Any = object()
@@ -86,11 +86,16 @@ def _effects(place: Place, baseline: Seen, seen: Seen) -> Iterator[Finding]:
             )
             yield place.finding(FindingKind.EFFECT_REPLAYED, times)
         # An honest doubt is no loss, and a resume that never ended had no chance.
-        elif count.scenario < count.baseline and ended and count.key not in seen.doubts:
+        elif count.scenario < count.baseline and ended and not _is_doubted(count, seen):
             times = (
                 f"{count.name} happened {count.scenario} times, {count.baseline} in the baseline"
             )
             yield place.finding(FindingKind.EFFECT_LOST, times)
+
+
+def _is_doubted(count: EffectCount, seen: Seen) -> bool:
+    """An effect without a key cannot be named: any doubt may be about it."""
+    return bool(seen.doubts) if count.key is None else count.key in seen.doubts
 
 
 def _state(place: Place, baseline: Seen, seen: Seen) -> Iterator[Finding]:

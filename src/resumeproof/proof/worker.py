@@ -11,20 +11,23 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from resumeproof.crash.forked import BoundaryNotice, ForkedLife, LifeHost
-from resumeproof.crash.kill import Kill
 from resumeproof.crash.plan import CrashPlan, CrashPoint
-from resumeproof.domain.verdict import Finding
-from resumeproof.errors import PayloadRefused, SubjectFailed
-from resumeproof.proof.agent import Agent, AgentOutcome, Order, life_of
-from resumeproof.proof.comparison import shown, without_run_id
-from resumeproof.proof.context import EFFECT_BEFORE, Effect, effect_of
+from resumeproof.errors import SubjectFailed
+from resumeproof.proof.living import Boundary, LifeOutcome, LivingSubject, Order
+from resumeproof.proof.look import (
+    brought_back,
+    difference,
+    effects_seen,
+    sound_outcome,
+    state_of,
+    verify_forked_kill,
+)
 from resumeproof.proof.oracle import (
-    NO_STATE,
     Place,
     Seen,
     ambiguity_hidden,
@@ -32,56 +35,11 @@ from resumeproof.proof.oracle import (
     judge,
     judge_baseline,
 )
-from resumeproof.proof.payload import unpack
-from resumeproof.proof.site import ScenarioSite, image_digest, state_digest
-from resumeproof.stores.receiver import read_receiver
+from resumeproof.proof.share import Baseline, NotShareable, Settings, Share
+from resumeproof.proof.site import ScenarioSite
 
-
-@dataclass(frozen=True)
-class Settings:
-    """How a proof is carried out. `sides` are boundaries; `depth` counts deaths in a row."""
-
-    run_id: str
-    kill: Kill
-    sides: tuple[str, ...]
-    depth: int
-    timeout_seconds: float
-    dedupe: bool
-
-
-@dataclass(frozen=True)
-class Baseline:
-    """Two runs without a crash: what they came to, and what they allow."""
-
-    seen: Seen
-    effects_asked: int
-    findings: tuple[Finding, ...]
-    nondeterminism: str | None
-    shareable: bool
-    awaited: bool
-
-
-@dataclass
-class Share:
-    """What one worker has done so far. `unshareable` says why prefixes cannot be shared here."""
-
-    enumerated: int = 0
-    fired: int = 0
-    verified: int = 0
-    judged: int = 0
-    resumed: int = 0
-    images: set[str] = field(default_factory=set)
-    states: set[str] = field(default_factory=set)
-    findings: list[Finding] = field(default_factory=list)
-    invalid: list[str] = field(default_factory=list)
-    hidden: list[Finding] = field(default_factory=list)
-    ambiguous: int = 0
-    reported: int = 0
-    needless: int = 0
-
-
-class NotShareable(Exception):
-    """A prefix cannot be shared between scenarios after all; the reason is the argument."""
+Picks = Callable[[Boundary], bool]
+"""Which boundaries belong to a worker's share."""
 
 
 class Worker:
@@ -89,19 +47,19 @@ class Worker:
 
     def __init__(
         self,
-        agent: Agent,
+        subject: LivingSubject,
         settings: Settings,
         host: LifeHost,
         base: Path,
         progress: Callable[[int], None],
     ) -> None:
-        self._agent = agent
+        self._subject = subject
         self._settings = settings
         self._host = host
-        self._site = ScenarioSite(base)
+        self._site = ScenarioSite(base, subject.lay_out)
         self._progress = progress
-        self._share = Share()
-        self._seen: dict[str, Seen] = {}
+        self._resumed: dict[str, Seen] = {}
+        self.share = Share()
 
     # -- the baseline --------------------------------------------------------------------------
 
@@ -111,184 +69,163 @@ class Worker:
         second, _ = self._undisturbed()
         return Baseline(
             seen=first,
-            effects_asked=outcome.effects_asked,
+            passed=outcome.passed,
             findings=tuple(judge_baseline(first)),
-            nondeterminism=_difference(first, second),
-            shareable=not outcome.run_id_was_read,
+            nondeterminism=difference(first, second),
+            unshareable="it asks for its run id" if outcome.run_id_was_read else None,
             awaited=outcome.awaited,
         )
 
-    def _undisturbed(self) -> tuple[Seen, AgentOutcome]:
+    def _undisturbed(self) -> tuple[Seen, LifeOutcome]:
         self._site.lay_out()
         order = self._order(self._settings.run_id, 1)
-        life = self._host.run(
-            life_of(self._agent, order), timeout_seconds=self._settings.timeout_seconds
-        )
-        outcome = _sound_outcome(life, "the baseline")
+        life = self._run(order)
+        outcome = sound_outcome(life, "the baseline")
         seen = self._look(life, order, None)
         if seen.hung or seen.raised is not None:
-            raise SubjectFailed(
-                "the baseline's fresh life", seen.raised or "it did not end in time"
-            )
+            how = seen.raised or "it did not end in time"
+            raise SubjectFailed("the baseline's fresh life", how)
         return seen, outcome
 
-    # -- a share of the crash points -----------------------------------------------------------
+    # -- a share of the crash points, over shared prefixes ---------------------------------------
 
-    def explore(self, baseline: Baseline, points: Callable[[str, int], bool]) -> Share:
-        """Try all crash points that `points` picks, sharing one prefix between them.
+    def explore(self, baseline: Baseline, picks: Picks) -> Share:
+        """Try all crash points that `picks` picks.
 
-        Raises `NotShareable` where that would prove something else.
+        Raises `NotShareable` where sharing the prefix would prove something else.
         """
-        self._baseline = baseline
         self._site.lay_out()
-        order = self._order(self._settings.run_id, 1)
-        life = self._trace(order, (), points)
-        outcome = _sound_outcome(life, "the traced life")
-        self._require_shareable(outcome)
-        return self._share
+        life = self._trace(baseline, self._order(self._settings.run_id, 1), (), picks)
+        self._require_shareable(sound_outcome(life, "the traced life"))
+        return self.share
 
     def _trace(
-        self,
-        order: Order,
-        deaths: tuple[CrashPoint, ...],
-        points: Callable[[str, int], bool],
+        self, baseline: Baseline, order: Order, deaths: tuple[CrashPoint, ...], picks: Picks
     ) -> ForkedLife:
-        """Run a life that stands at each of its boundaries, and try a death there."""
+        """Run a life that stands at its boundaries, and try a death at each."""
 
         def stand(notice: BoundaryNotice) -> None:
-            point = CrashPoint(notice.name, notice.occurrence)
+            points = (*deaths, CrashPoint(notice.name, notice.occurrence))
             if notice.copy_status is None:
-                raise NotShareable("a life has threads or child processes at a boundary")
-            self._account(CrashPlan((*deaths, point)), notice.copy_status)
+                raise NotShareable("it has threads or child processes at a boundary")
+            self._account(CrashPlan(points), notice.copy_status)
             with self._site.put_aside() as image:
-                self._try_image(image, (*deaths, point), order.run_id)
+                self._try_image(baseline, image, points)
 
         def wanted(name: str, occurrence: int) -> bool:
-            return name in self._settings.sides and points(name, occurrence)
+            return name in self._settings.boundaries and picks((name, occurrence))
 
-        return self._host.run(
-            life_of(self._agent, replace(order, stands_at=wanted)),
-            timeout_seconds=self._settings.timeout_seconds,
-            at_boundary=stand,
-        )
+        return self._run(replace(order, stands_at=wanted), at_boundary=stand)
 
     def _account(self, plan: CrashPlan, copy_status: int) -> None:
-        self._share.enumerated += 1
-        self._share.fired += 1
+        self.share.enumerated += 1
+        self.share.fired += 1
         if os.WIFSIGNALED(copy_status) and os.WTERMSIG(copy_status) == signal.SIGKILL:
-            self._share.verified += 1
+            self.share.verified += 1
         else:
-            self._share.invalid.append(f"{plan}: the copy did not die by SIGKILL")
+            self.share.invalid.append(f"{plan}: the copy did not die by SIGKILL")
 
-    def _try_image(self, image: Path, deaths: tuple[CrashPoint, ...], first_run_id: str) -> None:
+    def _try_image(self, baseline: Baseline, image: Path, deaths: tuple[CrashPoint, ...]) -> None:
         """Resume what a death left, unless its like was resumed before; judge it either way."""
-        digest = image_digest(image)
-        self._share.images.add(digest)
-        seen = self._seen.get(digest) if self._settings.dedupe else None
+        committed = len(self._subject.effects(image))
+        digest = self._subject.image_digest(image)
+        self.share.images.add(digest)
+        seen = self._resumed.get(digest) if self._settings.dedupe else None
         if seen is None:
-            self._share.states.add(state_digest(image))
-            seen, shareable = self._resume(image, deaths)
-            if shareable:
-                self._seen[digest] = seen
-        self._judge(CrashPlan(deaths), seen)
+            self.share.states.add(self._subject.state_digest(image))
+            seen, asked_run_id = self._resume(baseline, image, deaths)
+            if not asked_run_id:
+                self._resumed[digest] = seen
+        self._judge(baseline, CrashPlan(deaths), committed, seen)
 
-    def _resume(self, image: Path, deaths: tuple[CrashPoint, ...]) -> tuple[Seen, bool]:
-        self._share.resumed += 1
+    def _resume(
+        self, baseline: Baseline, image: Path, deaths: tuple[CrashPoint, ...]
+    ) -> tuple[Seen, bool]:
+        """Resume an image; tell what was seen, and whether the resume asked for its run id."""
+        self.share.resumed += 1
         self._site.lay_out(image)
-        in_flight = self._in_flight(deaths[-1])
         order = self._order(scenario_run_id(self._settings.run_id, deaths), len(deaths) + 1)
-        if len(deaths) < self._settings.depth:
-            life = self._trace(order, deaths, lambda name, occurrence: True)
-        else:
-            life = self._host.run(
-                life_of(self._agent, order), timeout_seconds=self._settings.timeout_seconds
-            )
+        deeper = len(deaths) < self._settings.depth
+        life = (
+            self._trace(baseline, order, deaths, lambda boundary: True)
+            if deeper
+            else self._run(order)
+        )
         outcome = life.outcome
-        if isinstance(outcome, AgentOutcome) and len(deaths) < self._settings.depth:
+        asked = isinstance(outcome, LifeOutcome) and outcome.run_id_was_read
+        if deeper and isinstance(outcome, LifeOutcome):
             self._require_shareable(outcome)
-        asked = isinstance(outcome, AgentOutcome) and outcome.run_id_was_read
-        return self._look(life, order, in_flight), not asked
+        return self._look(life, order, self._in_flight(baseline, deaths[-1])), asked
 
-    def _require_shareable(self, outcome: AgentOutcome) -> None:
+    def _require_shareable(self, outcome: LifeOutcome) -> None:
         if outcome.run_id_was_read:
-            raise NotShareable("a life asks for its run id")
+            raise NotShareable("it asks for its run id")
         if not outcome.shareable:
-            raise NotShareable("a life has threads or child processes at a boundary")
+            raise NotShareable("it has threads or child processes at a boundary")
 
-    # -- one plan, from its beginning ----------------------------------------------------------
+    # -- one plan, from its beginning ------------------------------------------------------------
 
-    def carry_out(self, baseline: Baseline, plan: CrashPlan) -> int:
-        """Carry one plan out, each life in full; return the effects that the last life asked for.
+    def carry_out(self, baseline: Baseline, plan: CrashPlan) -> tuple[Boundary, ...]:
+        """Carry one plan out, each life in full; return the boundaries of the last life.
 
         A life that does not die as planned makes the scenario invalid.
         """
-        self._baseline = baseline
-        self._share.enumerated += 1
+        share = self.share
+        share.enumerated += 1
         run_id = scenario_run_id(self._settings.run_id, plan.points)
         self._site.lay_out()
-        orphans = 0
+        orphans = committed = 0
         for number, point in enumerate(plan.points, start=1):
             order = replace(
                 self._order(run_id, number),
                 dies_at=(point.boundary, point.occurrence),
                 kill=self._settings.kill,
             )
-            life = self._host.run(
-                life_of(self._agent, order), timeout_seconds=self._settings.timeout_seconds
-            )
+            life = self._run(order)
             orphans += len(life.orphans)
             problem = verify_forked_kill(life, point, self._settings.kill)
             if problem is not None:
-                self._share.invalid.append(f"{plan}: {problem}")
-                return 0
-        self._share.fired += 1
-        self._share.verified += 1
-        with self._site.put_aside() as image:
-            self._share.images.add(image_digest(image))
-            self._share.states.add(state_digest(image))
-            self._site.lay_out(image)
-            self._share.resumed += 1
-            order = self._order(run_id, len(plan.points) + 1)
-            life = self._host.run(
-                life_of(self._agent, order), timeout_seconds=self._settings.timeout_seconds
-            )
-            seen = self._look(life, order, self._in_flight(plan.points[-1]))
-        self._judge(plan, replace(seen, orphans=seen.orphans + orphans))
-        return life.outcome.effects_asked if isinstance(life.outcome, AgentOutcome) else 0
+                share.invalid.append(f"{plan}: {problem}")
+                return ()
+            if number == 1:
+                committed = len(self._subject.effects(self._site.root))
+        share.fired += 1
+        share.verified += 1
+        share.images.add(self._subject.image_digest(self._site.root))
+        share.states.add(self._subject.state_digest(self._site.root))
+        share.resumed += 1
+        order = self._order(run_id, len(plan.points) + 1)
+        life = self._run(order)
+        seen = self._look(life, order, self._in_flight(baseline, plan.points[-1]))
+        self._judge(baseline, plan, committed, replace(seen, orphans=seen.orphans + orphans))
+        return life.outcome.passed if isinstance(life.outcome, LifeOutcome) else ()
 
-    @property
-    def share(self) -> Share:
-        return self._share
-
-    # -- looking and judging -------------------------------------------------------------------
+    # -- running, looking, judging ---------------------------------------------------------------
 
     def _order(self, run_id: str, life: int) -> Order:
-        return Order(
-            run_id=run_id,
-            life=life,
-            directory=self._site.subject,
-            receiver=self._site.receiver,
-            kill=self._settings.kill,
+        return Order(self._site.root, run_id, life, kill=self._settings.kill)
+
+    def _run(
+        self, order: Order, at_boundary: Callable[[BoundaryNotice], None] | None = None
+    ) -> ForkedLife:
+        return self._host.run(
+            self._subject.body(order),
+            timeout_seconds=self._settings.timeout_seconds,
+            at_boundary=at_boundary,
         )
 
-    def _in_flight(self, point: CrashPoint) -> str | None:
+    def _in_flight(self, baseline: Baseline, point: CrashPoint) -> str | None:
         """The key of the effect at which a life died, where nobody could know its outcome."""
-        effects = self._baseline.seen.effects
-        if not is_ambiguous(self._agent.contract) or point.occurrence > len(effects):
+        effects = baseline.seen.effects
+        if not is_ambiguous(self._subject.contract) or point.occurrence > len(effects):
             return None
         return effects[point.occurrence - 1].key
 
     def _look(self, life: ForkedLife, order: Order, in_flight: str | None) -> Seen:
-        """Read the receiver, open the subject afresh, and tell what there is to see."""
-        raised, outcome = _how_it_ended(life)
-        received = read_receiver(order.receiver)
-        effects = [
-            _effect(effect_of(invocation), order.run_id)
-            for invocation in received
-            if invocation.absorbed_by is None
-        ]
+        """Read what the receiver holds, open the subject afresh, and tell what there is to see."""
+        raised, outcome = brought_back(life)
         seen = Seen(
-            effects=effects,
+            effects=effects_seen(self._subject.effects(order.root), order.run_id),
             in_flight=in_flight,
             raised=raised,
             hung=life.timed_out,
@@ -299,99 +236,38 @@ class Worker:
         seen = replace(seen, doubts=outcome.doubts, doubts_told=outcome.doubts_told)
         if outcome.state is None:
             return seen
-        fresh = self._host.run(
-            life_of(self._agent, replace(order, life=order.life + 1, inputs_fed=False)),
-            timeout_seconds=self._settings.timeout_seconds,
-        )
-        raised, reread = _how_it_ended(fresh)
-        state = without_run_id(unpack(outcome.state), order.run_id)
-        if reread is None or reread.state is None:
-            return replace(seen, state=state, raised=raised, hung=fresh.timed_out)
+        fresh = self._run(replace(order, life=order.life + 1, only_reread=True))
+        raised, reread = brought_back(fresh)
+        seen = replace(seen, orphans=seen.orphans + len(fresh.orphans))
+        if reread is None:
+            return replace(seen, raised=raised, hung=fresh.timed_out)
         return replace(
             seen,
-            state=state,
-            reread=without_run_id(unpack(reread.state), order.run_id),
-            orphans=seen.orphans + len(fresh.orphans),
+            state=state_of(outcome, order.run_id),
+            reread=state_of(reread, order.run_id),
         )
 
-    def _judge(self, plan: CrashPlan, seen: Seen) -> None:
-        place = Place(str(plan), committed_before(plan.points[0]))
-        share = self._share
+    def _judge(self, baseline: Baseline, plan: CrashPlan, committed: int, seen: Seen) -> None:
+        place = Place(str(plan), committed)
+        share = self.share
         share.judged += 1
-        share.findings += judge(place, self._baseline.seen, seen)
+        share.findings += judge(place, baseline.seen, seen)
         if seen.in_flight is not None:
             share.ambiguous += 1
             hidden = ambiguity_hidden(place, seen)
             if hidden is not None:
                 share.hidden.append(hidden)
         share.reported += len(seen.doubts)
-        if not is_ambiguous(self._agent.contract):
+        if not is_ambiguous(self._subject.contract):
             share.needless += len(seen.doubts)
         self._progress(1)
 
 
-def committed_before(point: CrashPoint) -> int:
-    """How many effects a life had committed when it died at this point."""
-    return point.occurrence - (point.boundary == EFFECT_BEFORE)
-
-
 def scenario_run_id(run_id: str, deaths: tuple[CrashPoint, ...]) -> str:
-    """ "run-<k>" for a death after effect k, "run-<k>-before" for one just before it."""
-    parts = [
-        f"{point.occurrence}" + ("-before" if point.boundary == EFFECT_BEFORE else "")
-        for point in deaths
-    ]
-    return "-".join([run_id, *parts])
-
-
-def verify_forked_kill(life: ForkedLife, point: CrashPoint, kill: Kill) -> str | None:
-    """Why this life did not die by `kill` at `point`; None if it did just that."""
-    if life.timed_out:
-        return f"planned a death at {point}, but it hung and was killed for that"
-    if life.witness != (point.boundary, point.occurrence):
-        return f"planned a death at {point}, but it ended by itself with {life.exit.text}"
-    planned = kill.returncode
-    found = -life.exit.code if life.exit.kind == "signal" else life.exit.code
-    if found != planned:
-        return f"planned {kill} at {point}, but it was {life.exit.text}"
-    return None
-
-
-def _how_it_ended(life: ForkedLife) -> tuple[str | None, AgentOutcome | None]:
-    """What ended a life early, and what it brought back if nothing did."""
-    outcome = life.outcome
-    if not isinstance(outcome, AgentOutcome):
-        return f"it ended with {life.exit.text}, without coming to its end", None
-    if outcome.refused is not None:
-        raise PayloadRefused(*outcome.refused)
-    if outcome.raised is not None:
-        return outcome.raised, None
-    return None, outcome
-
-
-def _sound_outcome(life: ForkedLife, name: str) -> AgentOutcome:
-    if life.timed_out:
-        raise SubjectFailed(name, "it did not end in time")
-    raised, outcome = _how_it_ended(life)
-    if outcome is None:
-        raise SubjectFailed(name, str(raised))
-    return outcome
-
-
-def _effect(effect: Effect, run_id: str) -> Effect:
-    key = None if effect.key is None else without_run_id(effect.key, run_id)
-    return replace(effect, payload=without_run_id(effect.payload, run_id), key=key)
-
-
-def _difference(first: Seen, second: Seen) -> str | None:
-    """How two runs without a crash differ, in effects or in state."""
-    for one, other in _pairs(first, second):
-        if one != other:
-            return f"{shown(one)} and {shown(other)}"
-    return None
-
-
-def _pairs(first: Seen, second: Seen) -> Iterator[tuple[object, object]]:
-    yield list(first.effects), list(second.effects)
-    if first.state is not NO_STATE and second.state is not NO_STATE:
-        yield first.reread, second.reread
+    """`run-3` for a death after effect 3, `run-3-before` for one just before it."""
+    parts = [run_id]
+    for point in deaths:
+        name, _, side = point.boundary.partition(":")
+        parts += [] if name == "effect" else [name]
+        parts += [str(point.occurrence)] if side == "after" else [f"{point.occurrence}-before"]
+    return "-".join(parts)

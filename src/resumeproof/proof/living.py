@@ -1,0 +1,89 @@
+"""What a worker asks of a subject whose lives it forks, and what a life brings back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from resumeproof.crash.forked import LifeChannel
+from resumeproof.crash.kill import Kill
+from resumeproof.domain.contract import ToolContract
+from resumeproof.proof.context import Effect
+
+Boundary = tuple[str, int]
+"""A boundary's name and its occurrence in one life, from 1."""
+
+Body = Callable[[LifeChannel], "LifeOutcome"]
+"""What one life does, in the forked child."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What one life is to do, in a scenario that lies at `root`.
+
+    `life` is its number in the scenario, from 1. With `only_reread` it opens the subject and asks
+    for its state, and does nothing else. `dies_at` is where it dies by `kill`; `stands_at` picks
+    the boundaries at which a copy of it is sent to death while the host looks around.
+    """
+
+    root: Path
+    run_id: str
+    life: int
+    only_reread: bool = False
+    dies_at: Boundary | None = None
+    kill: Kill = Kill.SIGKILL
+    stands_at: Callable[[str, int], bool] | None = None
+
+
+@dataclass(frozen=True)
+class LifeOutcome:
+    """What a life brought to its end.
+
+    `raised` describes the exception that ended it early, `refused` names a part of the state that
+    cannot leave the process, and why. `state` is packed; None where the subject has none to show.
+    `passed` are the boundaries that the life came to, in order. `shareable` is False where a copy
+    of the life would not have been the whole of it: it has other threads, or children.
+    """
+
+    raised: str | None
+    refused: tuple[str, str] | None
+    state: bytes | None
+    passed: tuple[Boundary, ...]
+    doubts: tuple[str, ...] = ()
+    doubts_told: bool = False
+    run_id_was_read: bool = False
+    shareable: bool = True
+    awaited: bool = False
+
+
+class LivingSubject(Protocol):
+    """A subject whose lives are forked. All its durable state lies below the scenario's root."""
+
+    @property
+    def contract(self) -> ToolContract:
+        """What the receiver of its effects promises."""
+        ...
+
+    def lay_out(self, root: Path) -> None:
+        """Fill a scenario's new, empty root, as the first life will find it."""
+        ...
+
+    def body(self, order: Order) -> Body: ...
+
+    def effects(self, root: Path) -> Sequence[Effect]:
+        """The effects that were applied so far, in order."""
+        ...
+
+    def image_digest(self, root: Path) -> str:
+        """What tells one image from another; equal ones are resumed once."""
+        ...
+
+    def state_digest(self, root: Path) -> str:
+        """What tells one state from another, however it is written down."""
+        ...
+
+    def share_of(self, boundary: Boundary) -> int:
+        """Boundaries of one number can leave the same image, and are tried by one worker."""
+        ...

@@ -1,0 +1,85 @@
+"""What a forked life showed, made comparable: by value, and with its run id replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from resumeproof.crash.forked import ForkedLife
+from resumeproof.crash.kill import Kill
+from resumeproof.crash.plan import CrashPoint
+from resumeproof.errors import PayloadRefused, SubjectFailed
+from resumeproof.proof.comparison import shown, without_run_id
+from resumeproof.proof.context import Effect
+from resumeproof.proof.living import LifeOutcome
+from resumeproof.proof.oracle import NO_STATE, Seen
+from resumeproof.proof.payload import unpack
+
+
+def verify_forked_kill(life: ForkedLife, point: CrashPoint, kill: Kill) -> str | None:
+    """Why this life did not die by `kill` at `point`; None if it did just that."""
+    if life.timed_out:
+        return f"planned a death at {point}, but it hung and was killed for that"
+    if life.witness != (point.boundary, point.occurrence):
+        return f"planned a death at {point}, but it ended by itself with {life.exit.text}"
+    found = -life.exit.code if life.exit.kind == "signal" else life.exit.code
+    if found != kill.returncode:
+        return f"planned {kill} at {point}, but it was {life.exit.text}"
+    return None
+
+
+def brought_back(life: ForkedLife) -> tuple[str | None, LifeOutcome | None]:
+    """What ended a life early, and what it brought back if nothing did.
+
+    Raises `PayloadRefused` for a state that cannot leave its process.
+    """
+    outcome = life.outcome
+    if not isinstance(outcome, LifeOutcome):
+        return f"it ended with {life.exit.text}, without coming to its end", None
+    if outcome.refused is not None:
+        raise PayloadRefused(*outcome.refused)
+    if outcome.raised is not None:
+        return outcome.raised, None
+    return None, outcome
+
+
+def sound_outcome(life: ForkedLife, name: str) -> LifeOutcome:
+    """What an undisturbed life brought back. Raises `SubjectFailed` if it did not come so far."""
+    if life.timed_out:
+        raise SubjectFailed(name, "it did not end in time")
+    raised, outcome = brought_back(life)
+    if outcome is None:
+        raise SubjectFailed(name, str(raised))
+    return outcome
+
+
+def effects_seen(effects: Sequence[Effect], run_id: str) -> list[Effect]:
+    """The effects with the scenario's run id replaced by the baseline's."""
+    return [
+        replace(
+            effect,
+            payload=without_run_id(effect.payload, run_id),
+            key=without_run_id(effect.key, run_id),
+        )
+        for effect in effects
+    ]
+
+
+def state_of(outcome: LifeOutcome, run_id: str) -> Any:
+    """The state that a life brought back, run id replaced; `NO_STATE` if it has none to show."""
+    return NO_STATE if outcome.state is None else without_run_id(unpack(outcome.state), run_id)
+
+
+def difference(first: Seen, second: Seen) -> str | None:
+    """How two runs without a crash differ, in effects or in state."""
+    for one, other in _compared(first, second):
+        if one != other:
+            return f"{shown(one)} and {shown(other)}"
+    return None
+
+
+def _compared(first: Seen, second: Seen) -> Iterator[tuple[object, object]]:
+    yield list(first.effects), list(second.effects)
+    if first.state is not NO_STATE and second.state is not NO_STATE:
+        yield first.reread, second.reread

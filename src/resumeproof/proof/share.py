@@ -1,0 +1,61 @@
+"""How a proof is carried out, and what one worker's share of it comes to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from resumeproof.crash.kill import Kill
+from resumeproof.domain.verdict import Finding
+from resumeproof.proof.living import Boundary
+from resumeproof.proof.oracle import Seen
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`boundaries` are the names of those that are tried; `depth` counts deaths in a row."""
+
+    run_id: str
+    kill: Kill
+    boundaries: tuple[str, ...]
+    depth: int
+    timeout_seconds: float
+    dedupe: bool
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Two runs without a crash: what the first came to, and what both allow.
+
+    `passed` are the boundaries of a life that nothing disturbs. `unshareable` says why a prefix
+    cannot be shared between scenarios, None where it can.
+    """
+
+    seen: Seen
+    passed: tuple[Boundary, ...]
+    findings: tuple[Finding, ...]
+    nondeterminism: str | None
+    unshareable: str | None
+    awaited: bool
+
+
+@dataclass
+class Share:
+    """What one worker has done so far."""
+
+    enumerated: int = 0
+    fired: int = 0
+    verified: int = 0
+    judged: int = 0
+    resumed: int = 0
+    images: set[str] = field(default_factory=set)
+    states: set[str] = field(default_factory=set)
+    findings: list[Finding] = field(default_factory=list)
+    invalid: list[str] = field(default_factory=list)
+    hidden: list[Finding] = field(default_factory=list)
+    ambiguous: int = 0
+    reported: int = 0
+    needless: int = 0
+
+
+class NotShareable(Exception):
+    """A prefix cannot be shared between scenarios after all; the reason is the argument."""
