@@ -18,6 +18,7 @@ from pathlib import Path
 import click
 
 from docs_boundaries import boundaries_rows, promises_rows
+from docs_examples import demo_timeline, documents_rows, workflow_json
 from resumeproof import cli
 from resumeproof import errors as error_module
 from resumeproof.domain.recovery import RULES
@@ -148,6 +149,11 @@ def purpose(module: str) -> str:
     return str(import_module(module).__doc__).partition("\n")[0]
 
 
+def documents_table() -> str:
+    """The members of what commands print for programs."""
+    return table(["command", "members of its document"], documents_rows())
+
+
 def command_pages(command: click.Command, context: click.Context) -> Iterator[tuple[str, str]]:
     """Each command path that is not hidden, with its help page at 80 columns."""
     yield context.command_path, command.get_help(context)
@@ -176,6 +182,8 @@ def help_pages_text() -> str:
 
 GENERATORS: Generators = {
     "boundaries": boundaries_table,
+    "demo-timeline": demo_timeline,
+    "documents": documents_table,
     "errors": errors_table,
     "exit-status": exit_status_table,
     "findings": findings_table,
@@ -185,6 +193,7 @@ GENERATORS: Generators = {
     "recovery": recovery_table,
     "statuses": statuses_table,
     "transitions": transitions_table,
+    "workflow": workflow_json,
 }
 
 
