@@ -32,22 +32,36 @@ _COMMIT_OF = {
 }
 
 
-class Trap:
-    """Counts the boundaries that one life comes to, and springs at the planned one.
+class Passage:
+    """Counts the boundaries that one life comes to, and tells `at_boundary` of each.
+
+    It is told the boundary's name, and for the how many-th time the life comes to it, from 1.
+    """
+
+    def __init__(self, at_boundary: Callable[[str, int], None]) -> None:
+        self._at_boundary = at_boundary
+        self._passed: Counter[str] = Counter()
+
+    def reach(self, boundary: str) -> None:
+        self._passed[boundary] += 1
+        self._at_boundary(boundary, self._passed[boundary])
+
+
+class Trap(Passage):
+    """A passage that springs at the planned crash point.
 
     `die` ends the process and does not return. The witness is written before it is called, so
     that no death is taken on trust.
     """
 
     def __init__(self, point: CrashPoint, die: Callable[[], None]) -> None:
+        super().__init__(self._spring)
         self._point = point
         self._die = die
-        self._passed: Counter[str] = Counter()
 
-    def reach(self, boundary: str) -> None:
-        self._passed[boundary] += 1
-        if (boundary, self._passed[boundary]) == (self._point.boundary, self._point.occurrence):
-            write_witness(boundary, self._passed[boundary])
+    def _spring(self, boundary: str, occurrence: int) -> None:
+        if (boundary, occurrence) == (self._point.boundary, self._point.occurrence):
+            write_witness(boundary, occurrence)
             self._die()
 
 
@@ -72,9 +86,9 @@ class CrashingTransaction:
 class CrashingJournal:
     """A journal that dies just before or just after a commit."""
 
-    def __init__(self, inner: Journal, trap: Trap) -> None:
+    def __init__(self, inner: Journal, passage: Passage) -> None:
         self._inner = inner
-        self._trap = trap
+        self._passage = passage
 
     @property
     def path(self) -> Path:
@@ -86,9 +100,9 @@ class CrashingJournal:
             transaction = CrashingTransaction(inner)
             yield transaction
             if transaction.commit:
-                self._trap.reach(f"{transaction.commit}:before")
+                self._passage.reach(f"{transaction.commit}:before")
         if transaction.commit:
-            self._trap.reach(f"{transaction.commit}:after")
+            self._passage.reach(f"{transaction.commit}:after")
 
     def load(self, workflow_id: str) -> Stored:
         return self._inner.load(workflow_id)
@@ -103,20 +117,20 @@ class CrashingJournal:
 class CrashingTool:
     """A tool whose caller dies just before the call, or just after the tool has committed."""
 
-    def __init__(self, inner: Tool, trap: Trap) -> None:
+    def __init__(self, inner: Tool, passage: Passage) -> None:
         self._inner = inner
-        self._trap = trap
+        self._passage = passage
 
     def call(self, call: ToolCall) -> Answer:
-        self._trap.reach("tool:before")
+        self._passage.reach("tool:before")
         try:
             return self._inner.call(call)
         finally:
-            self._trap.reach("tool:after")
+            self._passage.reach("tool:after")
 
     def lookup(self, call: ToolCall) -> Receipt | None:
-        self._trap.reach("tool:before")
+        self._passage.reach("tool:before")
         try:
             return self._inner.lookup(call)
         finally:
-            self._trap.reach("tool:after")
+            self._passage.reach("tool:after")

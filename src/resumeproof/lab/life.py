@@ -10,14 +10,15 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from resumeproof.crash.faults import CrashingJournal, CrashingTool, Trap
+from resumeproof.crash.faults import CrashingJournal, CrashingTool, Passage, Trap
 from resumeproof.crash.kill import Kill, die, hold_until_killed
 from resumeproof.crash.plan import CrashPoint
+from resumeproof.domain.frozen import frozen
 from resumeproof.domain.instant import parse_instant
 from resumeproof.errors import Exit, ResumeproofError
 from resumeproof.runtime.clock import Clock, SteppedClock, SystemClock
@@ -28,7 +29,7 @@ from resumeproof.stores.sqlite_journal import SqliteJournal
 from resumeproof.stores.sqlite_ledger import SqliteLedger
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LifeSpecification:
     """`crash_point` None: this life is left alone. `supervised`: it holds still to be killed."""
 
@@ -69,8 +70,15 @@ class LifeSpecification:
 
 def trapped(point: CrashPoint, death: Callable[[], None]) -> Wrap:
     """Both stores wrapped so that whoever drives them dies by `death` at `point`."""
-    trap = Trap(point, death)
-    return lambda journal, ledger: (CrashingJournal(journal, trap), CrashingTool(ledger, trap))
+    return watched(Trap(point, death))
+
+
+def watched(passage: Passage) -> Wrap:
+    """Both stores wrapped so that whoever drives them comes through `passage`."""
+    return lambda journal, ledger: (
+        CrashingJournal(journal, passage),
+        CrashingTool(ledger, passage),
+    )
 
 
 def _wrapped(specification: LifeSpecification) -> Wrap:

@@ -12,13 +12,13 @@ from __future__ import annotations
 import hashlib
 import inspect
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from resumeproof.crash.forked import LifeChannel
-from resumeproof.domain.contract import ToolContract
+from resumeproof.domain.contract import Lookup, ToolContract
 from resumeproof.errors import PayloadRefused
 from resumeproof.proof.boundaries import BoundaryWatch
 from resumeproof.proof.context import (
@@ -31,6 +31,7 @@ from resumeproof.proof.context import (
 )
 from resumeproof.proof.image import byte_digest, semantic_digest
 from resumeproof.proof.living import Body, Boundary, LifeOutcome, Order
+from resumeproof.proof.oracle import is_ambiguous
 from resumeproof.proof.payload import pack
 from resumeproof.runtime.clock import SystemClock
 from resumeproof.stores.receiver import Receiver, make_receiver, read_receiver
@@ -68,6 +69,23 @@ class AgentSubject:
 
     def state_digest(self, root: Path) -> str:
         return f"{semantic_digest(_directory(root))}:{_received(root)}"
+
+    def unknowable(self, root: Path, boundary: Boundary, baseline: Sequence[Effect]) -> str | None:
+        """The key of the effect at which the life died, where neither key nor lookup tells."""
+        _, occurrence = boundary
+        if not is_ambiguous(self.contract) or occurrence > len(baseline):
+            return None
+        key = baseline[occurrence - 1].key
+        received = [effect for effect in read_receiver(_receiver(root)) if effect.key == key]
+        now = _seconds()
+        lifetime = self.contract.key_lifetime_seconds
+        if self.contract.idempotent and lifetime is not None:
+            return key if any(effect.at + lifetime <= now for effect in received) else None
+        shown_by = now - self.contract.lookup_lag_seconds
+        eventual = self.contract.lookup is Lookup.EVENTUAL
+        if eventual and any(effect.at <= shown_by for effect in received):
+            return None
+        return key
 
     def share_of(self, boundary: Boundary) -> int:
         """After effect k and before effect k + 1 nothing reaches the receiver."""

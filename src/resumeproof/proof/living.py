@@ -84,6 +84,14 @@ class LivingSubject(Protocol):
         """What tells one state from another, however it is written down."""
         ...
 
+    def unknowable(self, root: Path, boundary: Boundary, baseline: Sequence[Effect]) -> str | None:
+        """The key of the effect whose outcome nobody can know after a death at `boundary`.
+
+        `root` is what the death left. None where the contract settles it, or no effect was on
+        its way.
+        """
+        ...
+
     def share_of(self, boundary: Boundary) -> int:
         """Boundaries of one number can leave the same image, and are tried by one worker."""
         ...

@@ -145,6 +145,7 @@ class Worker:
         self.share.resumed += 1
         self._site.lay_out(image)
         order = self._order(scenario_run_id(self._settings.run_id, deaths), len(deaths) + 1)
+        in_flight = self._unknowable(baseline, deaths[-1])
         deeper = len(deaths) < self._settings.depth
         life = (
             self._trace(baseline, order, deaths, lambda boundary: True)
@@ -155,7 +156,7 @@ class Worker:
         asked = isinstance(outcome, LifeOutcome) and outcome.run_id_was_read
         if deeper and isinstance(outcome, LifeOutcome):
             self._require_shareable(outcome)
-        return self._look(life, order, self._in_flight(baseline, deaths[-1])), asked
+        return self._look(life, order, in_flight), asked
 
     def _require_shareable(self, outcome: LifeOutcome) -> None:
         if outcome.run_id_was_read:
@@ -195,8 +196,9 @@ class Worker:
         share.states.add(self._subject.state_digest(self._site.root))
         share.resumed += 1
         order = self._order(run_id, len(plan.points) + 1)
+        in_flight = self._unknowable(baseline, plan.points[-1])
         life = self._run(order)
-        seen = self._look(life, order, self._in_flight(baseline, plan.points[-1]))
+        seen = self._look(life, order, in_flight)
         self._judge(baseline, plan, committed, replace(seen, orphans=seen.orphans + orphans))
         return life.outcome.passed if isinstance(life.outcome, LifeOutcome) else ()
 
@@ -214,12 +216,10 @@ class Worker:
             at_boundary=at_boundary,
         )
 
-    def _in_flight(self, baseline: Baseline, point: CrashPoint) -> str | None:
-        """The key of the effect at which a life died, where nobody could know its outcome."""
-        effects = baseline.seen.effects
-        if not is_ambiguous(self._subject.contract) or point.occurrence > len(effects):
-            return None
-        return effects[point.occurrence - 1].key
+    def _unknowable(self, baseline: Baseline, point: CrashPoint) -> str | None:
+        """Asked of what a death left, before anything resumes it."""
+        boundary = (point.boundary, point.occurrence)
+        return self._subject.unknowable(self._site.root, boundary, baseline.seen.effects)
 
     def _look(self, life: ForkedLife, order: Order, in_flight: str | None) -> Seen:
         """Read what the receiver holds, open the subject afresh, and tell what there is to see."""

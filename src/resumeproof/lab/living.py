@@ -1,0 +1,121 @@
+"""The lab as a subject of its own proof: its driver dies at each of the six boundaries.
+
+The workflow's result is its state. Where the driver marked it `unknown`, the state says so: an
+honest doubt is what the proof asks for, and a needless one is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from resumeproof.crash.faults import Passage
+from resumeproof.crash.forked import LifeChannel
+from resumeproof.crash.plan import Boundary
+from resumeproof.domain.action import Action
+from resumeproof.domain.contract import Lookup, ToolContract
+from resumeproof.domain.status import Status
+from resumeproof.errors import NotYet, ReconciliationRequired
+from resumeproof.lab.life import watched
+from resumeproof.lab.subject import JOURNAL_NAME, LEDGER_NAME, LabSubject
+from resumeproof.proof.agent import described, doubts_in
+from resumeproof.proof.boundaries import BoundaryWatch
+from resumeproof.proof.context import Effect, Unknown
+from resumeproof.proof.image import byte_digest, semantic_digest
+from resumeproof.proof.living import Body, LifeOutcome, Order
+from resumeproof.proof.living import Boundary as Place
+from resumeproof.proof.payload import pack
+from resumeproof.runtime.operations import hold
+from resumeproof.runtime.session import resume
+from resumeproof.stores.sqlite_journal import SqliteJournal
+from resumeproof.stores.sqlite_ledger import SqliteLedger
+
+_IN_DOUBT = frozenset(
+    {Boundary.CLAIM_AFTER, Boundary.TOOL_BEFORE, Boundary.TOOL_AFTER, Boundary.ACK_BEFORE}
+)
+
+
+class LivingLab:
+    """A lab subject whose lives are forked."""
+
+    def __init__(self, lab: LabSubject) -> None:
+        self._lab = lab
+
+    @property
+    def contract(self) -> ToolContract:
+        return self._lab.case.contract
+
+    def lay_out(self, root: Path) -> None:
+        self._lab.open(root)
+
+    def body(self, order: Order) -> Body:
+        return lambda channel: self._live(order, channel)
+
+    def effects(self, root: Path) -> Sequence[Effect]:
+        with SqliteLedger.open_reader(root / LEDGER_NAME) as ledger:
+            return [
+                Effect(
+                    effect.receipt.tool,
+                    Action.from_canonical(effect.action).arguments,
+                    effect.receipt.key,
+                    effect.receipt.sequence - 1,
+                )
+                for effect in ledger.effects()
+            ]
+
+    def image_digest(self, root: Path) -> str:
+        return byte_digest(root)
+
+    def state_digest(self, root: Path) -> str:
+        return semantic_digest(root)
+
+    def unknowable(self, root: Path, boundary: Place, baseline: Sequence[Effect]) -> str | None:
+        """Between claim and acknowledgement a tool with neither key nor lookup tells nothing."""
+        contract = self.contract
+        if (
+            boundary[0] not in _IN_DOUBT
+            or contract.idempotent
+            or contract.lookup is not Lookup.NONE
+        ):
+            return None
+        return self._lab.workflow_id
+
+    def share_of(self, boundary: Place) -> int:
+        """One worker for all: a run has few boundaries."""
+        return 0
+
+    def _live(self, order: Order, channel: LifeChannel) -> LifeOutcome:
+        watch = BoundaryWatch(order, channel)
+        raised, state = None, None
+        try:
+            if not order.only_reread:
+                self._resume(order, watch)
+            state = self._state(order.root)
+        except BaseException as error:
+            raised = described(error)
+        return LifeOutcome(
+            raised=raised,
+            refused=None,
+            state=None if raised else pack(state),
+            passed=tuple(watch.passed),
+            doubts=tuple(doubts_in(state)),
+            shareable=watch.shareable,
+        )
+
+    def _resume(self, order: Order, watch: BoundaryWatch) -> None:
+        try:
+            resume(
+                self._lab.site(order.root, order.life),
+                self._lab.workflow_id,
+                watched(Passage(watch.reach)),
+            )
+        except (ReconciliationRequired, NotYet):
+            # Both are answers, and the state tells which.
+            return
+
+    def _state(self, root: Path) -> dict[str, object]:
+        with SqliteJournal.open_reader(root / JOURNAL_NAME) as journal:
+            workflow = hold(journal, self._lab.workflow_id).workflow
+        if workflow.status is Status.UNKNOWN:
+            return {"status": Unknown(workflow.key or workflow.id)}
+        return {"status": str(workflow.status)}
