@@ -12,7 +12,6 @@ import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from resumeproof.crash.adoption import adopting_orphans
@@ -21,10 +20,11 @@ from resumeproof.crash.kill import Kill
 from resumeproof.crash.plan import CrashPoint
 from resumeproof.crash.tree import LIFE_VARIABLE, LifeTree
 from resumeproof.crash.witness import Witness
+from resumeproof.domain.frozen import frozen
 from resumeproof.errors import UsageRefused
 
 
-@dataclass(frozen=True)
+@frozen
 class ChildExit:
     """How a process ended. `code` is the exit status, or the number of the signal."""
 
@@ -57,7 +57,7 @@ class ChildExit:
         return {"kind": self.kind, "code": self.code, "text": self.text}
 
 
-@dataclass(frozen=True)
+@frozen
 class Life:
     """One life of a process, from its start to its death.
 

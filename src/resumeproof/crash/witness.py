@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
 from typing import Final
+
+from resumeproof.domain.frozen import frozen
 
 WITNESS_VARIABLE: Final = "RESUMEPROOF_WITNESS"
 
@@ -23,7 +24,7 @@ _LINE_LIMIT: Final = 512  # bytes, _POSIX_PIPE_BUF of limits.h
 _STDERR: Final = 2
 
 
-@dataclass(frozen=True)
+@frozen
 class Witness:
     """The dying process's word: the `ordinal`-th (from 1) `boundary` of the life of `pid`."""
 

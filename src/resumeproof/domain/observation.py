@@ -6,11 +6,12 @@ other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from resumeproof.domain.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class LifeSeen:
     """One process life. `exit` is its wait status as `{"kind", "code", "text"}`.
 
@@ -28,7 +29,7 @@ class LifeSeen:
     stderr: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Observation:
     """What the two stores say once nothing changes any more.
 
@@ -45,7 +46,7 @@ class Observation:
     acknowledgements: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScenarioRun:
     """A subject and a crash plan, carried out.
 

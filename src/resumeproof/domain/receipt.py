@@ -7,13 +7,14 @@ the tool ever did what it says.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from resumeproof.domain.canonical import canonical_bytes, digest_of
+from resumeproof.domain.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Receipt:
     """`fingerprint` is the digest of the action's canonical bytes as the tool received them."""
 
@@ -58,7 +59,7 @@ class Receipt:
 _FIELDS = tuple(field.name for field in fields(Receipt))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolCall:
     """What a driver sends: the approved bytes, and who asks.
 
@@ -73,7 +74,7 @@ class ToolCall:
     tool: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """A tool's receipt; `replayed` says that it is the receipt of an earlier invocation."""
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from resumeproof.domain.canonical import canonical_bytes
+from resumeproof.domain.frozen import frozen
 from resumeproof.domain.status import Event
 
 GENESIS = "0" * 64
@@ -28,7 +28,7 @@ _quoted = json.JSONEncoder(ensure_ascii=False).encode
 """Writes a string as RFC 8785, section 3.2.2.2 has it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Draft:
     """A record that is not yet chained: what happened, without place and time."""
 
@@ -36,7 +36,7 @@ class Draft:
     facts: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Record:
     """One line of a timeline. `sequence` counts from 1; `at` is an instant's text.
 

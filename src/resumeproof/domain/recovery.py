@@ -11,11 +11,11 @@ with one, and never a silent guess.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from resumeproof.domain.contract import Lookup
+from resumeproof.domain.frozen import frozen
 from resumeproof.domain.instant import format_instant, parse_instant
 from resumeproof.domain.receipt import Answer, Receipt
 from resumeproof.domain.status import ENDED, Status
@@ -60,43 +60,43 @@ class Purpose(StrEnum):
 # -- decisions -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refuse:
     """Do nothing and write nothing; `error` says why."""
 
     error: ResumeproofError
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Return:
     """Return the recorded result, read-only."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AcknowledgeRecorded:
     """Save what the last record made true; call nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Attempt:
     """Claim the workflow, then call, replay or look up."""
 
     purpose: Purpose
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PeekEventually:
     """Ask an eventual lookup. It sets no fence, so nothing is claimed for it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Acknowledge:
     receipt: Receipt
     replayed: bool
     source: Purpose
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AttemptFailed:
     """The attempt failed before the effect. It settles itself, and no earlier doubt."""
 
@@ -105,24 +105,24 @@ class AttemptFailed:
     exhausted: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AbsenceProved:
     """No effect happened, and the fence keeps it so."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LookupFailed:
     """Nobody answered; the effect stays in doubt."""
 
     cause: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fail:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MarkUnknown:
     reason: Doubt
 
@@ -136,7 +136,7 @@ Conclusion = (
 # -- facts -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Facts:
     """What is known before anything is done.
 
@@ -212,7 +212,7 @@ def _too_early(facts: Facts) -> bool:
 # -- the first table -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """One row: two conditions in words, the same as a predicate, and the decision."""
 
@@ -347,7 +347,7 @@ def decide(facts: Facts) -> Decision:
 # -- the second table ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """A lookup's answer: the effect's receipt, or None for "nothing there"."""
 

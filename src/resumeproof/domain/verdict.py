@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
+
+from resumeproof.domain.frozen import frozen
 
 
 class FindingKind(StrEnum):
@@ -52,7 +53,7 @@ GUARANTEE = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One violated guarantee in one scenario.
 

@@ -8,19 +8,20 @@ the exception: they are compared with what was *approved*, when they are about t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Any
 
 from resumeproof.domain.canonical import digest_of
 from resumeproof.domain.contract import ToolContract
+from resumeproof.domain.frozen import frozen
 from resumeproof.domain.instant import parse_instant
 from resumeproof.domain.record import GENESIS, Record
 from resumeproof.domain.status import TRANSITIONS, Event, Status
 from resumeproof.errors import InvalidTransition
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenAttempt:
     """A claim whose outcome was not recorded. Seen without its driver's lock, its driver died."""
 
@@ -29,7 +30,7 @@ class OpenAttempt:
     driver: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Workflow:
     """The facts of one workflow. `revision` is the number of its records.
 
@@ -279,7 +280,7 @@ def apply(workflow: Workflow | None, record: Record) -> Workflow:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stored:
     """One workflow as a journal holds it: the row's columns, and its records in order.
 
@@ -295,7 +296,7 @@ class Stored:
     save_missing: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Inspection:
     """What a stored workflow comes to: the workflow its timeline tells, or what is damaged."""
 

@@ -12,13 +12,14 @@ arrives as a wrapped journal or a wrapped tool.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
 from resumeproof.domain import protocol
 from resumeproof.domain.action import Action
 from resumeproof.domain.backoff import backoff_seconds
 from resumeproof.domain.command import Call, Command, Finish, Program, State
+from resumeproof.domain.frozen import frozen
 from resumeproof.domain.instant import format_instant
 from resumeproof.domain.receipt import Answer, Receipt, ToolCall
 from resumeproof.domain.record import Draft
@@ -59,7 +60,7 @@ from resumeproof.runtime.identity import Identity
 from resumeproof.stores.protocols import Journal, JournalTransaction, Tool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Engine:
     """What a driver works with. `token` identifies it in every claim it makes."""
 
@@ -72,7 +73,7 @@ class Engine:
     token: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Held:
     """A workflow as this driver last read or wrote it."""
 

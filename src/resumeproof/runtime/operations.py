@@ -7,12 +7,13 @@ decisions one wins and the other is told. Actors are labels for the record, not 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from resumeproof.domain.action import Action
 from resumeproof.domain.command import Approve, Program
 from resumeproof.domain.contract import ToolContract
+from resumeproof.domain.frozen import frozen
 from resumeproof.domain.instant import format_instant
 from resumeproof.domain.protocol import extend
 from resumeproof.domain.record import Draft
@@ -49,7 +50,7 @@ _DECIDED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Terms:
     """On what terms a workflow runs; fixed at its creation.
 

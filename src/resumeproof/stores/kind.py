@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
+from resumeproof.domain.frozen import frozen
 
-@dataclass(frozen=True)
+
+@frozen
 class StoreKind:
     """A kind of store: its mark in the file's header, and its schema at each version.
 
