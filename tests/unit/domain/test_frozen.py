@@ -54,7 +54,8 @@ def test_it_is_a_dataclass_like_any_other() -> None:
 
 
 def test_equal_ones_hash_equal_and_those_of_another_class_are_not_equal() -> None:
-    assert (len({Pair(2), Pair(2, 0), Pair(2, 1)}), Pair(2) == Even(2)) == (2, False)
+    other: object = Even(2)
+    assert (len({Pair(2), Pair(2, 0), Pair(2, 1)}), Pair(2) == other) == (2, False)
 
 
 def test_it_is_matched_by_position_and_pickled_by_value() -> None:
