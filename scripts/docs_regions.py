@@ -18,6 +18,7 @@ from pathlib import Path
 import click
 
 from docs_boundaries import boundaries_rows, promises_rows
+from docs_evidence import receipt_rows
 from docs_examples import demo_timeline, documents_rows, workflow_json
 from resumeproof import cli
 from resumeproof import errors as error_module
@@ -100,6 +101,10 @@ def transitions_table() -> str:
             for (status, event), after in TRANSITIONS.items()
         ),
     )
+
+
+def receipt_table() -> str:
+    return table(["member", "what it says"], receipt_rows())
 
 
 def recovery_table() -> str:
@@ -190,6 +195,7 @@ GENERATORS: Generators = {
     "help-pages": help_pages_text,
     "layers": layers_table,
     "promises": promises_table,
+    "receipt": receipt_table,
     "recovery": recovery_table,
     "statuses": statuses_table,
     "transitions": transitions_table,
