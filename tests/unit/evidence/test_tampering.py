@@ -18,7 +18,7 @@ from resumeproof.stores.kind import StoreKind
 from resumeproof.stores.sqlite_journal import JOURNAL
 from resumeproof.stores.sqlite_ledger_rows import LEDGER
 from tests.unit.evidence.by_hand import change, unguarded
-from tests.unit.evidence.scene import Scene
+from tests.unit.evidence.scene import STORIES, Scene
 
 Copied = Callable[[Scene], Scene]
 
@@ -254,3 +254,35 @@ def test_another_good_ledger_is_named(small: Scene, whole: Scene, copied: Copied
         connection.execute("UPDATE ledger SET ledger_id = 'ledger_other'")
     with pytest.raises(ResumeproofError, match="it belongs to ledger"):
         verify(scene.directory)
+
+
+UNSEEN_IN_WHAT_WAS_ADDED = {
+    ("invocations", "at"),
+    ("invocations", "outcome"),
+    ("lookups", "at"),
+    ("lookups", "outcome"),
+    ("registrations", "fail_before"),
+    ("registrations", "registered_at"),
+}
+"""Columns of rows that no receipt file tells of, and that nothing else bears upon. They are listed in
+docs/evidence.md under "What verify cannot see"."""
+
+
+def test_what_cannot_be_seen_of_rows_that_were_added_is_what_is_documented(
+    small: Scene, copied: Copied, tmp_path: Path
+) -> None:
+    added = copied(small)
+    for name in ("unknown", "lookup found", "late call", "expired key", "retrying", "conflict"):
+        STORIES[name](added, name)
+    unseen = set()
+    for store, table, column in COLUMNS:
+        path = added.journal if store == JOURNAL.name else added.ledger
+        for number, (where, key, other) in enumerate(changes(path, table, column)):
+            directory = tmp_path / f"{store}.{table}.{column}.{number}"
+            shutil.copytree(added.directory, directory)
+            sql = f'UPDATE {table} SET "{column}" = ? WHERE {where}'
+            change(directory / path.name, sql, (other, *key))
+            if verdict(directory).startswith("holds"):
+                unseen.add((table, column))
+            shutil.rmtree(directory)
+    assert unseen == UNSEEN_IN_WHAT_WAS_ADDED
