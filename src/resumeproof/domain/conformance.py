@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from resumeproof.domain.verdict import Finding
+
+
+class Verdict(StrEnum):
+    """What one scenario came to."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    INVALID = "invalid"
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One scenario that was carried out: its crash plan, and the run id that its lives were given.
+
+    `invalid` says why it proves nothing; None where every kill happened as planned.
+    """
+
+    plan: str
+    run_id: str
+    invalid: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +81,8 @@ class Ambiguity:
 class ConformanceReport:
     """The report of one proof. `crash_points` counts the effects of the baseline.
 
-    `invalid` says of each scenario that proves nothing why: a kill that did not happen as planned.
+    `scenarios` are in the order of the findings. `invalid` says of each that proves nothing why: a
+    kill that did not happen as planned.
     `nondeterminism` tells how two runs without a crash differed, and then no verdict is certain.
     `scored` is None where the subject never reports a doubt, or there can be none.
     """
@@ -67,6 +90,7 @@ class ConformanceReport:
     crash_points: int = 0
     findings: list[Finding] = field(default_factory=list)
     certificate: Certificate = field(default_factory=Certificate)
+    scenarios: list[Scenario] = field(default_factory=list)
     invalid: list[str] = field(default_factory=list)
     nondeterminism: str | None = None
     scored: Ambiguity | None = None
@@ -83,6 +107,15 @@ class ConformanceReport:
     def nothing_proved(self) -> bool:
         """Whether there was no effect to crash at."""
         return self.crash_points == 0
+
+    def verdicts(self) -> Iterator[tuple[Scenario, Verdict]]:
+        """Each scenario with what it came to."""
+        failed = {finding.plan for finding in self.findings}
+        for scenario in self.scenarios:
+            if scenario.invalid is not None:
+                yield scenario, Verdict.INVALID
+            else:
+                yield scenario, Verdict.FAILED if scenario.plan in failed else Verdict.PASSED
 
     def __bool__(self) -> bool:
         return self.passed

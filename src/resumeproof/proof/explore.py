@@ -16,7 +16,6 @@ from pathlib import Path
 from resumeproof.crash.forked import LifeHost
 from resumeproof.crash.plan import CrashPlan, CrashPoint
 from resumeproof.domain.conformance import Ambiguity, Certificate, ConformanceReport
-from resumeproof.domain.verdict import Finding
 from resumeproof.proof.agent import prepare_host
 from resumeproof.proof.crew import Crew, Report, Task
 from resumeproof.proof.living import Boundary, LivingSubject
@@ -80,7 +79,8 @@ class _Proof:
             nondeterminism=baseline.nondeterminism,
         )
         if plan is not None:
-            self._merge(report, self._whole(baseline, [[plan]]))
+            # The baseline's own plan has been carried out by now.
+            self._merge(report, self._whole(baseline, [[plan]] if plan.points else []))
         elif self._points(baseline):
             shares = self._explored(baseline, report)
             self._merge(report, shares)
@@ -190,7 +190,7 @@ class _Proof:
         )
         for share in shares:
             report.findings += share.findings
-            report.invalid += share.invalid
+            report.scenarios += share.scenarios
         reported = sum(share.reported for share in shares)
         if reported:
             hidden = [finding for share in shares for finding in share.hidden]
@@ -201,11 +201,16 @@ class _Proof:
                 reported=reported,
                 needless=sum(share.needless for share in shares),
             )
-        report.findings.sort(key=_order)
-        report.invalid.sort()
+        report.findings.sort(key=lambda each: (each.crash_after, *_order(each.plan), each.kind))
+        report.scenarios.sort(key=lambda each: _order(each.plan))
+        report.invalid = [
+            f"{each.plan}: {each.invalid}" for each in report.scenarios if each.invalid is not None
+        ]
 
 
-def _order(finding: Finding) -> tuple[int, bool, str, str]:
-    """By place in the life, then by plan: a death after effect k before one before effect k + 1."""
-    first = finding.plan.partition(";")[0].partition("#")[0]
-    return finding.crash_after, first.endswith(":before"), finding.plan, str(finding.kind)
+def _order(plan: str) -> tuple[tuple[int, bool, str], ...]:
+    """Plans in the order of their deaths: just before occurrence 10 of a boundary after 9 of it."""
+    points = CrashPlan.parse(plan).points
+    return tuple(
+        (point.occurrence, point.boundary.endswith(":after"), point.boundary) for point in points
+    )

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
+
+from resumeproof.domain.verdict import Finding
 
 
 class Progress(Protocol):
-    """Told when work starts, and how much of it is done."""
+    """Told when work starts, and of each scenario that is done."""
 
     def start(self, expected: int) -> None:
-        """So many scenarios are expected, at least."""
+        """So many scenarios are expected, at least; what was told before does not count."""
         ...
 
-    def advance(self, done: int) -> None:
-        """So many more are done."""
+    def advance(self, findings: Sequence[Finding]) -> None:
+        """One more scenario is done, and this is what it shows."""
         ...
 
 
@@ -23,5 +26,5 @@ class Silence:
     def start(self, expected: int) -> None:
         pass
 
-    def advance(self, done: int) -> None:
+    def advance(self, findings: Sequence[Finding]) -> None:
         pass

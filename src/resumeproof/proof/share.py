@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from resumeproof.crash.kill import Kill
+from resumeproof.domain.conformance import Scenario
 from resumeproof.domain.verdict import Finding
 from resumeproof.proof.living import Boundary
 from resumeproof.proof.oracle import Seen
@@ -12,7 +14,11 @@ from resumeproof.proof.oracle import Seen
 
 @dataclass(frozen=True)
 class Settings:
-    """`boundaries` are the names of those that are tried; `depth` counts deaths in a row."""
+    """`boundaries` are the names of those that are tried; `depth` counts deaths in a row.
+
+    `keep`: where the directory is copied to as each life of a scenario left it, beside what that
+    life printed. It is for one plan that is carried out alone.
+    """
 
     run_id: str
     kill: Kill
@@ -20,6 +26,7 @@ class Settings:
     depth: int
     timeout_seconds: float
     dedupe: bool
+    keep: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -47,10 +54,10 @@ class Share:
     verified: int = 0
     judged: int = 0
     resumed: int = 0
+    scenarios: list[Scenario] = field(default_factory=list)
     images: set[str] = field(default_factory=set)
     states: set[str] = field(default_factory=set)
     findings: list[Finding] = field(default_factory=list)
-    invalid: list[str] = field(default_factory=list)
     hidden: list[Finding] = field(default_factory=list)
     ambiguous: int = 0
     reported: int = 0

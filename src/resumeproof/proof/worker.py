@@ -11,13 +11,16 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from resumeproof.crash.forked import BoundaryNotice, ForkedLife, LifeHost
 from resumeproof.crash.plan import CrashPlan, CrashPoint
+from resumeproof.domain.conformance import Scenario
+from resumeproof.domain.verdict import Finding
 from resumeproof.errors import SubjectFailed
+from resumeproof.proof.kept import keep_life
 from resumeproof.proof.living import Boundary, LifeOutcome, LivingSubject, Order
 from resumeproof.proof.look import (
     brought_back,
@@ -51,7 +54,7 @@ class Worker:
         settings: Settings,
         host: LifeHost,
         base: Path,
-        progress: Callable[[int], None],
+        progress: Callable[[Sequence[Finding]], None],
     ) -> None:
         self._subject = subject
         self._settings = settings
@@ -122,8 +125,9 @@ class Worker:
         self.share.fired += 1
         if os.WIFSIGNALED(copy_status) and os.WTERMSIG(copy_status) == signal.SIGKILL:
             self.share.verified += 1
+            self._note_scenario(plan)
         else:
-            self.share.invalid.append(f"{plan}: the copy did not die by SIGKILL")
+            self._note_scenario(plan, "the copy did not die by SIGKILL")
 
     def _try_image(self, baseline: Baseline, image: Path, deaths: tuple[CrashPoint, ...]) -> None:
         """Resume what a death left, unless its like was resumed before; judge it either way."""
@@ -183,26 +187,38 @@ class Worker:
                 kill=self._settings.kill,
             )
             life = self._run(order)
+            self._keep(number, life)
             orphans += len(life.orphans)
             problem = verify_forked_kill(life, point, self._settings.kill)
             if problem is not None:
-                share.invalid.append(f"{plan}: {problem}")
+                self._note_scenario(plan, problem)
+                self._progress(())
                 return ()
             if number == 1:
                 committed = len(self._subject.effects(self._site.root))
         share.fired += 1
         share.verified += 1
+        self._note_scenario(plan)
         share.images.add(self._subject.image_digest(self._site.root))
         share.states.add(self._subject.state_digest(self._site.root))
         share.resumed += 1
         order = self._order(run_id, len(plan.points) + 1)
         in_flight = self._unknowable(baseline, plan.points[-1])
         life = self._run(order)
+        self._keep(order.life, life)
         seen = self._look(life, order, in_flight)
         self._judge(baseline, plan, committed, replace(seen, orphans=seen.orphans + orphans))
         return life.outcome.passed if isinstance(life.outcome, LifeOutcome) else ()
 
     # -- running, looking, judging ---------------------------------------------------------------
+
+    def _note_scenario(self, plan: CrashPlan, invalid: str | None = None) -> None:
+        run_id = scenario_run_id(self._settings.run_id, plan.points)
+        self.share.scenarios.append(Scenario(str(plan), run_id, invalid))
+
+    def _keep(self, number: int, life: ForkedLife) -> None:
+        if self._settings.keep is not None:
+            keep_life(self._settings.keep, number, self._site.root, life)
 
     def _order(self, run_id: str, life: int) -> Order:
         return Order(self._site.root, run_id, life, kill=self._settings.kill)
@@ -251,7 +267,8 @@ class Worker:
         place = Place(str(plan), committed)
         share = self.share
         share.judged += 1
-        share.findings += judge(place, baseline.seen, seen)
+        findings = judge(place, baseline.seen, seen)
+        share.findings += findings
         if seen.in_flight is not None:
             share.ambiguous += 1
             hidden = ambiguity_hidden(place, seen)
@@ -260,7 +277,7 @@ class Worker:
         share.reported += len(seen.doubts)
         if not is_ambiguous(self._subject.contract):
             share.needless += len(seen.doubts)
-        self._progress(1)
+        self._progress(findings)
 
 
 def scenario_run_id(run_id: str, deaths: tuple[CrashPoint, ...]) -> str:
