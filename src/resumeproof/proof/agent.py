@@ -21,6 +21,7 @@ from resumeproof.crash.forked import LifeChannel
 from resumeproof.domain.contract import Lookup, ToolContract
 from resumeproof.errors import PayloadRefused
 from resumeproof.proof.boundaries import BoundaryWatch
+from resumeproof.proof.comparison import without_addresses
 from resumeproof.proof.context import (
     EFFECT_AFTER,
     Context,
@@ -37,6 +38,8 @@ from resumeproof.runtime.clock import SystemClock
 from resumeproof.stores.receiver import Receiver, make_receiver, read_receiver
 
 _NO_STATE: Any = object()
+_PACKAGE = Path(__file__).parent.parent
+_TEXT_LIMIT = 300  # characters of an exception's message
 
 Factory = Callable[[Context], Any]
 
@@ -182,13 +185,13 @@ def _seconds() -> float:
 
 
 def described(error: BaseException) -> str:
-    """An exception in one line: its type, its message, and where it was raised."""
+    """An exception in one line of bounded length: type, message, and the subject's own place."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = Path(__file__).parent
-    places = [frame for frame in frames if Path(frame.filename).parent != own]
+    places = [frame for frame in frames if _PACKAGE not in Path(frame.filename).parents]
     place = f" ({Path(places[-1].filename).name}:{places[-1].lineno})" if places else ""
-    text = "".join(traceback.format_exception_only(type(error), error)).strip()
-    return text.replace("\n", " ") + place
+    text = "".join(traceback.format_exception_only(type(error), error)).strip().replace("\n", " ")
+    text = without_addresses(text)
+    return (text if len(text) <= _TEXT_LIMIT else f"{text[: _TEXT_LIMIT - 1]}…") + place
 
 
 def doubts_in(value: Any) -> list[str]:

@@ -10,7 +10,7 @@ from resumeproof.crash.forked import ForkedLife
 from resumeproof.crash.kill import Kill
 from resumeproof.crash.plan import CrashPoint
 from resumeproof.errors import PayloadRefused, SubjectFailed
-from resumeproof.proof.comparison import shown, without_run_id
+from resumeproof.proof.comparison import Wording, same_value, shown_apart
 from resumeproof.proof.context import Effect
 from resumeproof.proof.living import LifeOutcome
 from resumeproof.proof.oracle import NO_STATE, Seen
@@ -54,28 +54,24 @@ def sound_outcome(life: ForkedLife, name: str) -> LifeOutcome:
     return outcome
 
 
-def effects_seen(effects: Sequence[Effect], run_id: str) -> list[Effect]:
-    """The effects with the scenario's run id replaced by the baseline's."""
+def effects_seen(effects: Sequence[Effect], wording: Wording) -> list[Effect]:
+    """The effects in the baseline's words."""
     return [
-        replace(
-            effect,
-            payload=without_run_id(effect.payload, run_id),
-            key=without_run_id(effect.key, run_id),
-        )
+        replace(effect, payload=wording.neutral(effect.payload), key=wording.neutral(effect.key))
         for effect in effects
     ]
 
 
-def state_of(outcome: LifeOutcome, run_id: str) -> Any:
-    """The state that a life brought back, run id replaced; `NO_STATE` if it has none to show."""
-    return NO_STATE if outcome.state is None else without_run_id(unpack(outcome.state), run_id)
+def state_of(outcome: LifeOutcome, wording: Wording) -> Any:
+    """The state that a life brought back, in the baseline's words; `NO_STATE` if it has none."""
+    return NO_STATE if outcome.state is None else wording.neutral(unpack(outcome.state))
 
 
 def difference(first: Seen, second: Seen) -> str | None:
     """How two runs without a crash differ, in effects or in state."""
     for one, other in _compared(first, second):
-        if one != other:
-            return f"{shown(one)} and {shown(other)}"
+        if not same_value(one, other):
+            return " and ".join(shown_apart(one, other))
     return None
 
 

@@ -11,7 +11,15 @@ from typing import Any
 
 from resumeproof.domain.contract import Lookup, ToolContract
 from resumeproof.domain.verdict import Finding, FindingKind
-from resumeproof.proof.comparison import EffectCount, count_effects, is_empty, matches, shown
+from resumeproof.proof.comparison import (
+    EffectCount,
+    count_effects,
+    is_empty,
+    matches,
+    same_value,
+    shown,
+    shown_apart,
+)
 from resumeproof.proof.context import Effect
 
 NO_STATE: Any = object()
@@ -69,7 +77,7 @@ def judge_baseline(seen: Seen) -> list[Finding]:
     """What the baseline itself breaks: a state that was never durable, a process left behind."""
     place = Place("baseline", 0)
     findings = []
-    if seen.state is not NO_STATE and seen.state != seen.reread:
+    if seen.state is not NO_STATE and not same_value(seen.state, seen.reread):
         findings.append(place.finding(FindingKind.STATE_LOST, _not_durable(seen)))
     if seen.orphans:
         counted = f"{seen.orphans} process(es) outlived the life that started them"
@@ -106,16 +114,18 @@ def _state(place: Place, baseline: Seen, seen: Seen) -> Iterator[Finding]:
             f"final state {shown(seen.reread)} is empty, the baseline's {shown(baseline.reread)}"
         )
         yield place.finding(FindingKind.STATE_LOST, detail)
-    elif seen.state != seen.reread:
+    elif not same_value(seen.state, seen.reread):
         yield place.finding(FindingKind.STATE_LOST, _not_durable(seen))
     elif not seen.doubts_told and not matches(baseline.reread, seen.reread):
-        detail = f"final state {shown(seen.reread)}, the baseline's {shown(baseline.reread)}"
+        found, expected = shown_apart(seen.reread, baseline.reread)
+        detail = f"final state {found}, the baseline's {expected}"
         yield place.finding(FindingKind.RESUME_DIVERGED, detail)
 
 
 def _not_durable(seen: Seen) -> str:
+    last, fresh = shown_apart(seen.state, seen.reread)
     return (
-        f"the last life saw {shown(seen.state)}, a fresh one {shown(seen.reread)}: "
+        f"the last life saw {last}, a fresh one {fresh}: "
         "what they do not agree on was never durable"
     )
 

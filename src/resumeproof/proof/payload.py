@@ -17,14 +17,20 @@ _PICKLE = b"p"
 
 def pack(value: Any) -> bytes:
     """The value's bytes. Raises `PayloadRefused`, naming the part that cannot be pickled."""
-    if _is_plain(value):
-        return _TEXT + json.dumps(value, sort_keys=True, ensure_ascii=False).encode(
-            "utf-8", "surrogatepass"
-        )
+    text = canonical(value)
+    if text is not None:
+        return _TEXT + text
     try:
         return _PICKLE + pickle.dumps(value)
     except Exception as error:
         raise PayloadRefused(_culprit(value, "value"), str(error)) from error
+
+
+def canonical(value: Any) -> bytes | None:
+    """The value's text form, the same for equal values; None where it would not keep it whole."""
+    if not _is_plain(value):
+        return None
+    return json.dumps(value, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
 def unpack(data: bytes) -> Any:

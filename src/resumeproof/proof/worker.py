@@ -20,6 +20,7 @@ from resumeproof.crash.plan import CrashPlan, CrashPoint
 from resumeproof.domain.conformance import Scenario
 from resumeproof.domain.verdict import Finding
 from resumeproof.errors import SubjectFailed
+from resumeproof.proof.comparison import Wording
 from resumeproof.proof.kept import keep_life
 from resumeproof.proof.living import Boundary, LifeOutcome, LivingSubject, Order
 from resumeproof.proof.look import (
@@ -239,11 +240,12 @@ class Worker:
 
     def _look(self, life: ForkedLife, order: Order, in_flight: str | None) -> Seen:
         """Read what the receiver holds, open the subject afresh, and tell what there is to see."""
+        wording = Wording(order.run_id, self._settings.run_id, str(order.root))
         raised, outcome = brought_back(life)
         seen = Seen(
-            effects=effects_seen(self._subject.effects(order.root), order.run_id),
+            effects=effects_seen(self._subject.effects(order.root), wording),
             in_flight=in_flight,
-            raised=raised,
+            raised=wording.neutral(raised),
             hung=life.timed_out,
             orphans=len(life.orphans),
         )
@@ -256,11 +258,11 @@ class Worker:
         raised, reread = brought_back(fresh)
         seen = replace(seen, orphans=seen.orphans + len(fresh.orphans))
         if reread is None:
-            return replace(seen, raised=raised, hung=fresh.timed_out)
+            return replace(seen, raised=wording.neutral(raised), hung=fresh.timed_out)
         return replace(
             seen,
-            state=state_of(outcome, order.run_id),
-            reread=state_of(reread, order.run_id),
+            state=state_of(outcome, wording),
+            reread=state_of(reread, wording),
         )
 
     def _judge(self, baseline: Baseline, plan: CrashPlan, committed: int, seen: Seen) -> None:
