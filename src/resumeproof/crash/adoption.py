@@ -32,12 +32,19 @@ class _Subreaper:
     """
 
     def __init__(self) -> None:
+        self._forget()
+
+    def _forget(self) -> None:
+        self._pid = os.getpid()
         self._lock = threading.Lock()
         self._users = 0
         self._before = 0
 
     @contextmanager
     def adopting(self) -> Iterator[None]:
+        # A fork inherits what we remember, and not what the kernel does (PR_SET_CHILD_SUBREAPER).
+        if self._pid != os.getpid():
+            self._forget()
         with self._lock:
             if self._users == 0:
                 self._before = _subreaper_flag()

@@ -25,7 +25,7 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
@@ -115,9 +115,14 @@ def send_copy_to_death() -> int:
 
 
 class LifeHost:
-    """Forks lives, one at a time, and sees each to its end. Use as a context manager."""
+    """Forks lives, one at a time, and sees each to its end. Use as a context manager.
 
-    def __init__(self) -> None:
+    `private` are descriptors of this process that no life may inherit, such as a pipe whose end
+    somebody waits for.
+    """
+
+    def __init__(self, private: Sequence[int] = ()) -> None:
+        self._private = private
         self._adopting = adopting_orphans()
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_read, False)
@@ -157,7 +162,8 @@ class LifeHost:
         out_read, out_write = os.pipe()
         pid = os.fork()
         if pid == 0:
-            for descriptor in (up_read, down_write, out_read, self._wake_read, self._wake_write):
+            ours = (up_read, down_write, out_read, self._wake_read, self._wake_write)
+            for descriptor in (*ours, *self._private):
                 os.close(descriptor)
             _live(body, LifeChannel(up_write, down_read), out_write)
         for descriptor in (up_write, down_read, out_write):

@@ -14,11 +14,11 @@ import signal
 import struct
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
-from resumeproof.crash.adoption import adopting_orphans, die_with_parent
+from resumeproof.crash.adoption import adopting_orphans, die_with_parent, own_children
 from resumeproof.crash.kill import kill_life, leave
 from resumeproof.crash.process import ChildExit
 from resumeproof.errors import ResumeproofError, WorkerDied
@@ -26,8 +26,23 @@ from resumeproof.errors import ResumeproofError, WorkerDied
 _HEADER: Final = struct.Struct("!I")
 _READ_BYTES: Final = 1 << 16
 
-Report = Callable[[object], None]
-"""What a task sends to the process that ordered it; anything picklable."""
+
+class Report:
+    """A worker's way to the process that ordered the work."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+
+    def __call__(self, content: object) -> None:
+        """Say something, on the way to the result; anything picklable."""
+        self.send("said", content)
+
+    def send(self, kind: str, content: object) -> None:
+        body = pickle.dumps((kind, content))
+        view = memoryview(_HEADER.pack(len(body)) + body)
+        while view:
+            view = view[os.write(self.descriptor, view) :]
+
 
 Task = Callable[[Report], object]
 """What one worker does: it reports as it goes, and returns its result."""
@@ -52,6 +67,7 @@ class Crew:
         Whatever ends the iteration, no worker outlives it.
         """
         pids: dict[int, int] = {}
+        before = own_children()
         with selectors.DefaultSelector() as selector, adopting_orphans():
             try:
                 for number, task in enumerate(tasks):
@@ -62,8 +78,24 @@ class Crew:
                 for pid in pids.values():
                     kill_life(pid)
                     os.waitpid(pid, 0)
+                _end_adopted(before)
                 for key in list((selector.get_map() or {}).values()):
                     os.close(int(key.fd))
+
+
+def _end_adopted(before: Set[int]) -> None:
+    """End what a dead worker's lives left to this process.
+
+    Lives, and whatever they start, are in sessions of their own; a child that somebody else in
+    this process has started meanwhile is in ours.
+    """
+    for pid in own_children() - before:
+        try:
+            if os.getsid(pid) != os.getsid(0):
+                kill_life(pid)
+                os.waitpid(pid, 0)
+        except (ProcessLookupError, ChildProcessError):
+            continue
 
 
 def _listen(selector: selectors.BaseSelector, pids: dict[int, int]) -> Iterator[Message]:
@@ -119,24 +151,15 @@ def _work(task: Task, write_end: int, foreign: list[int]) -> NoReturn:
         for descriptor in foreign:
             os.close(descriptor)
 
-        def report(content: object) -> None:
-            _send(write_end, "said", content)
-
+        report = Report(write_end)
         try:
             result = task(report)
         except ResumeproofError as error:
-            _send(write_end, "error", error)
+            report.send("error", error)
         except Exception:
-            _send(write_end, "bug", traceback.format_exc())
+            report.send("bug", traceback.format_exc())
         else:
-            _send(write_end, "done", result)
+            report.send("done", result)
         status = 0
     finally:
         leave(status)
-
-
-def _send(descriptor: int, kind: str, content: object) -> None:
-    body = pickle.dumps((kind, content))
-    view = memoryview(_HEADER.pack(len(body)) + body)
-    while view:
-        view = view[os.write(descriptor, view) :]

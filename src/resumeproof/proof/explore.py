@@ -172,7 +172,7 @@ class _Proof:
         def work(report: Report) -> object:
             if baseline is not None and baseline.awaited:
                 prepare_host()
-            with LifeHost() as host:
+            with LifeHost(private=[report.descriptor]) as host:
                 worker = Worker(self._subject, self._settings, host, place, report)
                 return task(worker, report)
 
