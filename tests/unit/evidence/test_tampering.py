@@ -264,8 +264,8 @@ UNSEEN_IN_WHAT_WAS_ADDED = {
     ("registrations", "fail_before"),
     ("registrations", "registered_at"),
 }
-"""Columns of rows that no receipt file tells of, and that nothing else bears upon. They are listed in
-docs/evidence.md under "What verify cannot see"."""
+"""Columns of rows that no receipt file tells of, and that nothing else bears upon; listed in
+docs/evidence.md, "What verify cannot see"."""
 
 
 def test_what_cannot_be_seen_of_rows_that_were_added_is_what_is_documented(
