@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from resumeproof.cli.output import shown
+from resumeproof.domain.printable import shown
 from tests.cli.conftest import Worked
 from tests.cli.desk import CHARGE, COMMAND, TIMEOUT_SECONDS, Desk, environment
 

@@ -14,7 +14,8 @@ from typing import Any, Final
 
 import click
 
-from resumeproof.cli.output import Output, coloured, complain, shown
+from resumeproof.cli.output import Output, coloured, complain
+from resumeproof.domain.printable import shown
 from resumeproof.errors import Exit, ResumeproofError
 
 BUG_STATUS: Final = 70

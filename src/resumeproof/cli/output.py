@@ -14,28 +14,12 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
+from resumeproof.domain.printable import shown
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FORMATS = ("text", "json")
-
-
-def shown(text: str) -> str:
-    """`text` on one line, harmless: what is no printable character is written as an escape.
-
-    Not printable are control characters, line ends, bidirectional marks, other format characters
-    and lone surrogates. Source: Unicode Technical Report 36, section 2 and 3.
-    """
-    if text.isprintable():
-        return text
-    return "".join(
-        character if character.isprintable() else _escaped(character) for character in text
-    )
-
-
-def _escaped(character: str) -> str:
-    code = ord(character)
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 def _format_named(words: Sequence[str]) -> str | None:

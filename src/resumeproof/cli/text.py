@@ -1,6 +1,6 @@
 """Workflows and effects as text for people, made from the same JSON that programs get.
 
-Whatever is shown here passes `resumeproof.cli.output.shown`, line by line, on its way out.
+Whatever is shown here passes `resumeproof.domain.printable.shown`, line by line, on its way out.
 """
 
 from __future__ import annotations

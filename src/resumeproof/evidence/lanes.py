@@ -6,6 +6,8 @@ import unicodedata
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from resumeproof.domain.printable import escaped
+
 WIDTH = 100
 _JOURNAL_WIDTH = 36
 _PROCESS_WIDTH = 32
@@ -100,7 +102,7 @@ def cut(text: str, width: int, glyphs: Glyphs) -> str:
     for character in text:
         piece = character
         if not character.isprintable() or (glyphs is ASCII and not character.isascii()):
-            piece = _escaped(character)
+            piece = escaped(character)
         piece_columns = sum(map(_columns, piece))
         combined = 0 if piece_columns else combined + 1
         if combined > _COMBINED_AT_MOST:
@@ -123,8 +125,3 @@ def _columns(character: str) -> int:
     if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
-def _escaped(character: str) -> str:
-    code = ord(character)
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
