@@ -107,8 +107,8 @@ def look_up(
     """The ledger after a lookup, and its answer. `fails`: nobody there to be asked."""
     if fails:
         return ledger, ToolUnreachable(WORKFLOW_ID, "scripted")
-    visible_after_seconds = ledger.contract.lookup_lag_seconds
-    if ledger.contract.lookup is Lookup.CONSISTENT:
+    consistent = ledger.contract.lookup is Lookup.CONSISTENT
+    if consistent:
         if attempt in ledger.invocations | ledger.lookups:
             return ledger, AttemptRepeated(WORKFLOW_ID, STEP, attempt)
         ledger = ledger._replace(lookups=ledger.lookups | {attempt})
@@ -117,6 +117,8 @@ def look_up(
         if ledger.fences:
             ledger = ledger._replace(fence=attempt)
     for effect in ledger.effects:
-        if now_seconds >= effect.applied_at_seconds + visible_after_seconds:
+        # A consistent lookup sees what was committed, though the clock was set back since.
+        shows_by_seconds = effect.applied_at_seconds + ledger.contract.lookup_lag_seconds
+        if consistent or now_seconds >= shows_by_seconds:
             return ledger, Found(receipt_of(effect, ledger.key))
     return ledger, Found(None)

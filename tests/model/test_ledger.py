@@ -58,7 +58,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Real]:
 
 @dataclass(frozen=True)
 class Ask:
-    """One call or lookup, some seconds after the one before it."""
+    """One call or lookup, some seconds after the one before it; before it, on a clock set back."""
 
     is_lookup: bool
     attempt: int
@@ -72,7 +72,7 @@ ASKS = st.lists(
         is_lookup=st.booleans(),
         attempt=st.integers(1, 5),
         action=st.sampled_from([1, 1, 2]),
-        after_seconds=st.sampled_from([0, 4, 5, 10]),
+        after_seconds=st.sampled_from([0, 4, 5, 10, -5]),
     ),
     min_size=1,
     max_size=8,
