@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from resumeproof.crash.forked import LifeHost
 from resumeproof.crash.plan import CrashPlan, CrashPoint
 from resumeproof.domain.conformance import Ambiguity, Certificate, ConformanceReport
 from resumeproof.proof.agent import prepare_host
-from resumeproof.proof.crew import Crew, Report, Task
+from resumeproof.proof.crew import Report, Task
+from resumeproof.proof.lives import FORKED, Lives
 from resumeproof.proof.living import Boundary, LivingSubject
 from resumeproof.proof.progress import Progress
 from resumeproof.proof.share import Baseline, NotShareable, Settings, Share
@@ -41,6 +41,7 @@ def prove(
     directory: Path | None = None,
     progress: Progress,
     plan: CrashPlan | None = None,
+    lives: Lives = FORKED,
 ) -> ConformanceReport:
     """Prove a subject at all its boundaries, or at one plan, in processes that really die.
 
@@ -49,7 +50,8 @@ def prove(
     """
     base = Path(tempfile.mkdtemp(prefix="resumeproof-", dir=directory or _scratch()))
     try:
-        return _Proof(subject, settings, jobs or os.cpu_count() or 1, base, progress).run(plan)
+        proof = _Proof(subject, settings, jobs or os.cpu_count() or 1, base, progress, lives)
+        return proof.run(plan)
     finally:
         shutil.rmtree(base, ignore_errors=True)
 
@@ -62,13 +64,20 @@ def _scratch() -> str | None:
 
 class _Proof:
     def __init__(
-        self, subject: LivingSubject, settings: Settings, jobs: int, base: Path, progress: Progress
+        self,
+        subject: LivingSubject,
+        settings: Settings,
+        jobs: int,
+        base: Path,
+        progress: Progress,
+        lives: Lives,
     ) -> None:
         self._subject = subject
         self._settings = settings
         self._jobs = jobs
         self._base = base
         self._progress = progress
+        self._lives = lives
         self._serial = 0
 
     def run(self, plan: CrashPlan | None) -> ConformanceReport:
@@ -98,14 +107,16 @@ class _Proof:
         points = self._points(baseline)
         jobs = min(self._jobs, len({self._subject.share_of(point) for point in points}))
         self._progress.start(len(points))
-        if baseline.unshareable is None:
+        if baseline.unshareable is None and self._lives.traced:
             shares = self._shared(baseline, jobs)
             if shares is not None:
                 return shares
             self._progress.start(len(points))
         report.shared_prefixes = False
-        plans = [CrashPlan((CrashPoint(*point),)) for point in points]
-        return self._whole(baseline, [plans[number::jobs] for number in range(jobs)])
+        dealt: list[list[CrashPlan]] = [[] for _ in range(jobs)]
+        for point in points:
+            dealt[self._subject.share_of(point) % jobs].append(CrashPlan((CrashPoint(*point),)))
+        return self._whole(baseline, dealt)
 
     def _points(self, baseline: Baseline) -> list[Boundary]:
         """The boundaries of an undisturbed life that are to be tried."""
@@ -158,7 +169,7 @@ class _Proof:
         self, tasks: Sequence[Callable[[Worker, Report], object]], baseline: Baseline | None
     ) -> list[object]:
         results: list[object] = []
-        for message in Crew().run([self._at_work(task, baseline) for task in tasks]):
+        for message in self._lives.workers().run([self._at_work(task, baseline) for task in tasks]):
             if message.done:
                 results.append(message.content)
             else:
@@ -172,7 +183,7 @@ class _Proof:
         def work(report: Report) -> object:
             if baseline is not None and baseline.awaited:
                 prepare_host()
-            with LifeHost(private=[report.descriptor]) as host:
+            with self._lives.host(report) as host:
                 worker = Worker(self._subject, self._settings, host, place, report)
                 return task(worker, report)
 

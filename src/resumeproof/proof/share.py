@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from resumeproof.crash.kill import Kill
+from resumeproof.crash.plan import CrashPoint
 from resumeproof.domain.conformance import Scenario
 from resumeproof.domain.verdict import Finding
 from resumeproof.proof.living import Boundary
@@ -66,3 +67,13 @@ class Share:
 
 class NotShareable(Exception):
     """A prefix cannot be shared between scenarios after all; the reason is the argument."""
+
+
+def scenario_run_id(run_id: str, deaths: tuple[CrashPoint, ...]) -> str:
+    """`run-3` for a death after effect 3, `run-3-before` for one just before it."""
+    parts = [run_id]
+    for point in deaths:
+        name, _, side = point.boundary.partition(":")
+        parts += [] if name == "effect" else [name]
+        parts += [str(point.occurrence)] if side == "after" else [f"{point.occurrence}-before"]
+    return "-".join(parts)

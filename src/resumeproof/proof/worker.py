@@ -15,13 +15,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from resumeproof.crash.forked import BoundaryNotice, ForkedLife, LifeHost
+from resumeproof.crash.forked import BoundaryNotice, ForkedLife
 from resumeproof.crash.plan import CrashPlan, CrashPoint
 from resumeproof.domain.conformance import Scenario
 from resumeproof.domain.verdict import Finding
 from resumeproof.errors import SubjectFailed
 from resumeproof.proof.comparison import Wording
 from resumeproof.proof.kept import keep_life
+from resumeproof.proof.lives import Host
 from resumeproof.proof.living import Boundary, LifeOutcome, LivingSubject, Order
 from resumeproof.proof.look import (
     brought_back,
@@ -39,7 +40,7 @@ from resumeproof.proof.oracle import (
     judge,
     judge_baseline,
 )
-from resumeproof.proof.share import Baseline, NotShareable, Settings, Share
+from resumeproof.proof.share import Baseline, NotShareable, Settings, Share, scenario_run_id
 from resumeproof.proof.site import ScenarioSite
 
 Picks = Callable[[Boundary], bool]
@@ -53,7 +54,7 @@ class Worker:
         self,
         subject: LivingSubject,
         settings: Settings,
-        host: LifeHost,
+        host: Host,
         base: Path,
         progress: Callable[[Sequence[Finding]], None],
     ) -> None:
@@ -62,7 +63,8 @@ class Worker:
         self._host = host
         self._site = ScenarioSite(base, subject.lay_out)
         self._progress = progress
-        self._resumed: dict[str, Seen] = {}
+        self._resumed: dict[str, tuple[int, Seen]] = {}
+        self._share_number: int | None = None
         self.share = Share()
 
     # -- the baseline --------------------------------------------------------------------------
@@ -85,7 +87,7 @@ class Worker:
         order = self._order(self._settings.run_id, 1)
         life = self._run(order)
         outcome = sound_outcome(life, "the baseline")
-        seen = self._look(life, order, None)
+        seen = self._look(life, order)
         if seen.hung or seen.raised is not None:
             how = seen.raised or "it did not end in time"
             raise SubjectFailed("the baseline's fresh life", how)
@@ -132,16 +134,36 @@ class Worker:
 
     def _try_image(self, baseline: Baseline, image: Path, deaths: tuple[CrashPoint, ...]) -> None:
         """Resume what a death left, unless its like was resumed before; judge it either way."""
+        self._enter_share(deaths)
         committed = len(self._subject.effects(image))
+        in_flight = self._unknowable(baseline, image, deaths[-1])
         digest = self._subject.image_digest(image)
         self.share.images.add(digest)
-        seen = self._resumed.get(digest) if self._settings.dedupe else None
+        seen = self._recall(digest, len(deaths))
         if seen is None:
             self.share.states.add(self._subject.state_digest(image))
             seen, asked_run_id = self._resume(baseline, image, deaths)
             if not asked_run_id:
-                self._resumed[digest] = seen
+                self._resumed[digest] = len(deaths), seen
+        seen = replace(seen, in_flight=in_flight)
         self._judge(baseline, CrashPlan(deaths), committed, seen)
+
+    def _enter_share(self, deaths: tuple[CrashPoint, ...]) -> None:
+        """Forget the resumes of the share before: what is tried again must not hang on the jobs."""
+        number = self._subject.share_of((deaths[0].boundary, deaths[0].occurrence))
+        if number != self._share_number:
+            self._share_number = number
+            self._resumed.clear()
+
+    def _recall(self, digest: str, deaths: int) -> Seen | None:
+        """What an equal image came to, if it was resumed after as few deaths.
+
+        After more of them it was not killed as often as this one is to be.
+        """
+        if not self._settings.dedupe or digest not in self._resumed:
+            return None
+        earlier_deaths, seen = self._resumed[digest]
+        return seen if earlier_deaths <= deaths else None
 
     def _resume(
         self, baseline: Baseline, image: Path, deaths: tuple[CrashPoint, ...]
@@ -150,7 +172,6 @@ class Worker:
         self.share.resumed += 1
         self._site.lay_out(image)
         order = self._order(scenario_run_id(self._settings.run_id, deaths), len(deaths) + 1)
-        in_flight = self._unknowable(baseline, deaths[-1])
         deeper = len(deaths) < self._settings.depth
         life = (
             self._trace(baseline, order, deaths, lambda boundary: True)
@@ -161,7 +182,7 @@ class Worker:
         asked = isinstance(outcome, LifeOutcome) and outcome.run_id_was_read
         if deeper and isinstance(outcome, LifeOutcome):
             self._require_shareable(outcome)
-        return self._look(life, order, in_flight), asked
+        return self._look(life, order), asked
 
     def _require_shareable(self, outcome: LifeOutcome) -> None:
         if outcome.run_id_was_read:
@@ -178,6 +199,7 @@ class Worker:
         """
         share = self.share
         share.enumerated += 1
+        self._enter_share(plan.points)
         run_id = scenario_run_id(self._settings.run_id, plan.points)
         self._site.lay_out()
         orphans = committed = 0
@@ -200,16 +222,29 @@ class Worker:
         share.fired += 1
         share.verified += 1
         self._note_scenario(plan)
-        share.images.add(self._subject.image_digest(self._site.root))
-        share.states.add(self._subject.state_digest(self._site.root))
-        share.resumed += 1
-        order = self._order(run_id, len(plan.points) + 1)
-        in_flight = self._unknowable(baseline, plan.points[-1])
+        in_flight = self._unknowable(baseline, self._site.root, plan.points[-1])
+        seen, passed = self._resume_in_place(self._order(run_id, len(plan.points) + 1))
+        seen = replace(seen, in_flight=in_flight, orphans=seen.orphans + orphans)
+        self._judge(baseline, plan, committed, seen)
+        return passed
+
+    def _resume_in_place(self, order: Order) -> tuple[Seen, tuple[Boundary, ...]]:
+        """Resume what lies there, unless its like was: then no boundary is left to try."""
+        digest = self._subject.image_digest(order.root)
+        self.share.images.add(digest)
+        seen = self._recall(digest, order.life - 1)
+        if seen is not None:
+            return seen, ()
+        self.share.states.add(self._subject.state_digest(order.root))
+        self.share.resumed += 1
         life = self._run(order)
         self._keep(order.life, life)
-        seen = self._look(life, order, in_flight)
-        self._judge(baseline, plan, committed, replace(seen, orphans=seen.orphans + orphans))
-        return life.outcome.passed if isinstance(life.outcome, LifeOutcome) else ()
+        seen = self._look(life, order)
+        if not isinstance(life.outcome, LifeOutcome):
+            return seen, ()
+        if not life.outcome.run_id_was_read:
+            self._resumed[digest] = order.life - 1, seen
+        return seen, life.outcome.passed
 
     # -- running, looking, judging ---------------------------------------------------------------
 
@@ -233,18 +268,17 @@ class Worker:
             at_boundary=at_boundary,
         )
 
-    def _unknowable(self, baseline: Baseline, point: CrashPoint) -> str | None:
+    def _unknowable(self, baseline: Baseline, image: Path, point: CrashPoint) -> str | None:
         """Asked of what a death left, before anything resumes it."""
         boundary = (point.boundary, point.occurrence)
-        return self._subject.unknowable(self._site.root, boundary, baseline.seen.effects)
+        return self._subject.unknowable(image, boundary, baseline.seen.effects)
 
-    def _look(self, life: ForkedLife, order: Order, in_flight: str | None) -> Seen:
+    def _look(self, life: ForkedLife, order: Order) -> Seen:
         """Read what the receiver holds, open the subject afresh, and tell what there is to see."""
         wording = Wording(order.run_id, self._settings.run_id, str(order.root))
         raised, outcome = brought_back(life)
         seen = Seen(
             effects=effects_seen(self._subject.effects(order.root), wording),
-            in_flight=in_flight,
             raised=wording.neutral(raised),
             hung=life.timed_out,
             orphans=len(life.orphans),
@@ -280,13 +314,3 @@ class Worker:
         if not is_ambiguous(self._subject.contract):
             share.needless += len(seen.doubts)
         self._progress(findings)
-
-
-def scenario_run_id(run_id: str, deaths: tuple[CrashPoint, ...]) -> str:
-    """`run-3` for a death after effect 3, `run-3-before` for one just before it."""
-    parts = [run_id]
-    for point in deaths:
-        name, _, side = point.boundary.partition(":")
-        parts += [] if name == "effect" else [name]
-        parts += [str(point.occurrence)] if side == "after" else [f"{point.occurrence}-before"]
-    return "-".join(parts)

@@ -1,0 +1,42 @@
+"""Where the lives of a proof come from, and who sees to the workers that order them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from resumeproof.crash.forked import BoundaryNotice, ForkedLife, LifeHost
+from resumeproof.proof.crew import Crew, Message, Report, Task
+from resumeproof.proof.living import Body
+
+
+class Host(Protocol):
+    """Runs lives, one at a time, and sees each to its end."""
+
+    def run(
+        self,
+        body: Body,
+        *,
+        timeout_seconds: float,
+        at_boundary: Callable[[BoundaryNotice], None] | None = None,
+    ) -> ForkedLife: ...
+
+
+class Workers(Protocol):
+    """Runs tasks, and yields what they say until all are done."""
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[Message]: ...
+
+
+@dataclass(frozen=True)
+class Lives:
+    """One isolation. `traced`: its lives can stand at a boundary while a copy of them is killed."""
+
+    host: Callable[[Report], AbstractContextManager[Host]]
+    workers: Callable[[], Workers]
+    traced: bool
+
+
+FORKED = Lives(host=lambda report: LifeHost(private=[report.descriptor]), workers=Crew, traced=True)
