@@ -1,0 +1,18 @@
+"""Subjects whose verdict is known: correct ones, and broken ones with one bug each.
+
+`resumeproof selftest` proves them all, and so shows what the proof itself is worth.
+"""
+
+from __future__ import annotations
+
+from resumeproof.lab.catalogue import acting, doubting, leaving, resuming, saving, surviving
+
+BROKEN = (
+    *saving.ENTRIES,
+    *acting.ENTRIES,
+    *resuming.ENTRIES,
+    *leaving.ENTRIES,
+    *doubting.BROKEN,
+)
+CORRECT = (*surviving.ENTRIES, *doubting.CORRECT)
+ENTRIES = (*BROKEN, *CORRECT)
