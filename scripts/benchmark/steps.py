@@ -1,9 +1,8 @@
-"""A durable step through the real kernel, against a bare loop that writes the same.
+"""A durable step through the real kernel, against a bare loop that sends the same.
 
 A step is a claim, an effect and an acknowledgement: three commits in two databases. The floor is
-recorded from the kernel, so that it cannot fall behind it: the statements that write, with the
-same parameters, sent by nothing but `sqlite3` to copies of the same two files. What the kernel
-reads is not in the floor.
+recorded from the kernel, so that it cannot fall behind it: the same statements with the same
+parameters, sent by nothing but `sqlite3` to copies of the same two files.
 """
 
 from __future__ import annotations
@@ -33,7 +32,6 @@ from resumeproof.stores.sqlite_ledger import SqliteLedger
 TARGET: Final = 1.3
 SYNCS_PER_STEP: Final = 3
 
-_WRITES: Final = ("BEGIN", "INSERT", "UPDATE", "COMMIT")
 _SYNC_REPEATS: Final = 100
 _TRACED_STEPS: Final = (10, 40)
 
@@ -71,29 +69,24 @@ def _copied(template: Path, directory: Path) -> Path:
 
 
 class _Recorder:
-    """A connection that keeps what is written through it."""
+    """A connection that keeps what is sent through it."""
 
-    def __init__(self, store: StoreName, connection: sqlite3.Connection, written: Step) -> None:
+    def __init__(self, store: StoreName, connection: sqlite3.Connection, sent: Step) -> None:
         self._store = store
         self._connection = connection
-        self._written = written
+        self._sent = sent
 
     def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
-        first, _, _ = sql.strip().partition(" ")
-        if first in _WRITES and sql != "BEGIN DEFERRED" and not self._ends_a_snapshot(sql):
-            self._written.append((self._store, sql, parameters))
+        self._sent.append((self._store, sql, parameters))
         return self._connection.execute(sql, parameters)
-
-    def _ends_a_snapshot(self, sql: str) -> bool:
-        return sql == "COMMIT" and not (self._written and self._written[-1][1] != sql)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._connection, name)
 
 
 def _recorded(directory: Path, ids: list[str]) -> list[Step]:
-    """What the kernel writes for each workflow."""
-    written: Step = []
+    """What the kernel sends for each workflow."""
+    sent: Step = []
 
     def record(journal: SqliteJournal, ledger: SqliteLedger) -> tuple[Journal, Tool]:
         stores: tuple[tuple[StoreName, Database], ...] = (
@@ -101,16 +94,16 @@ def _recorded(directory: Path, ids: list[str]) -> list[Step]:
             ("ledger", ledger.database),
         )
         for name, database in stores:
-            recorder = _Recorder(name, database.connection, written)
+            recorder = _Recorder(name, database.connection, sent)
             database._connection = cast("sqlite3.Connection", recorder)
         return journal, ledger
 
     steps = []
     with driving(site_in(directory), record) as engine:
         for workflow_id in ids:
-            written.clear()
+            sent.clear()
             drive(engine, workflow_id)
-            steps.append(list(written))
+            steps.append(list(sent))
     return steps
 
 
@@ -123,7 +116,7 @@ class _Floor:
 
     def run(self, step: Step) -> None:
         for store, sql, parameters in step:
-            self._connections[store].execute(sql, parameters)
+            self._connections[store].execute(sql, parameters).fetchall()
 
     def __enter__(self) -> Self:
         return self

@@ -12,14 +12,13 @@ import math
 import re
 from typing import Any, Final, TypeAlias
 
-from resumeproof.domain.canonical import canonical_bytes, digest_of
+from resumeproof.domain.canonical import MAX_INTEGER, canonical_bytes, digest_of
 from resumeproof.domain.frozen import frozen
 from resumeproof.errors import ActionRefused
 
 MAX_TEXT_BYTES: Final = 1 << 20
 MAX_NESTING: Final = 100
 MAX_NUMBER_DIGITS: Final = 400
-MAX_INTEGER: Final = 2**53 - 1
 SIMULATED_TOOL: Final = "simulated"
 
 _ACTION_FORM = frozenset({"tool", "arguments"})

@@ -5,13 +5,17 @@ Source: RFC 8785, JSON Canonicalization Scheme, by way of the `rfc8785` package.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 JsonValue: TypeAlias = (
     "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
 )
+
+MAX_INTEGER: Final = 2**53 - 1
+"""The largest integer that every reader of JSON understands alike (RFC 7493, section 2.2)."""
 
 
 def canonical_bytes(value: JsonValue) -> bytes:
@@ -23,9 +27,38 @@ def canonical_bytes(value: JsonValue) -> bytes:
     Raises ValueError for what JSON cannot carry unchanged: an int outside -(2^53-1)..2^53-1, NaN,
     an infinity, a lone surrogate, a name that is no string, a value of any other type.
     """
+    if _is_plain(value):
+        return _plain_text(value).encode()
     import rfc8785
 
     return rfc8785.dumps(value)
+
+
+_plain_text = json.JSONEncoder(
+    ensure_ascii=False, check_circular=False, sort_keys=True, separators=(",", ":")
+).encode
+
+
+def _is_plain(value: object) -> bool:
+    """Whether Python's own encoder writes what RFC 8785 asks for, at a fifth of the price.
+
+    It does for objects of ASCII text, which sorts alike in any code units, and of integers.
+    """
+    if type(value) is not dict:
+        return False
+    for name, item in value.items():
+        kind = type(item)
+        if kind is str:
+            plain = item.isascii()
+        elif kind is int:
+            plain = -MAX_INTEGER <= item <= MAX_INTEGER
+        elif kind is dict:
+            plain = _is_plain(item)
+        else:
+            plain = item is None or kind is bool
+        if not (plain and type(name) is str and name.isascii()):
+            return False
+    return True
 
 
 def digest_of(data: bytes) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from json.encoder import encode_basestring as quoted  # as RFC 8785, section 3.2.2.2 has it
 from typing import Any
 
 from resumeproof.domain.canonical import canonical_bytes
@@ -22,10 +23,6 @@ from resumeproof.domain.status import Event
 
 GENESIS = "0" * 64
 """What the first record of a timeline names as its predecessor."""
-
-
-_quoted = json.JSONEncoder(ensure_ascii=False).encode
-"""Writes a string as RFC 8785, section 3.2.2.2 has it."""
 
 
 @frozen
@@ -63,9 +60,9 @@ class Record:
     def recomputed_hash(self) -> str:
         """The hash that this record ought to bear."""
         text = (
-            f'{{"at":{_quoted(self.at)},"event":{_quoted(self.event)},"facts":{self.facts_text},'
-            f'"previous":{_quoted(self.previous)},"sequence":{self.sequence},'
-            f'"workflow_id":{_quoted(self.workflow_id)}}}'
+            f'{{"at":{quoted(self.at)},"event":{quoted(self.event)},"facts":{self.facts_text},'
+            f'"previous":{quoted(self.previous)},"sequence":{self.sequence},'
+            f'"workflow_id":{quoted(self.workflow_id)}}}'
         )
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 

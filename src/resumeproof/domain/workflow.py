@@ -8,13 +8,13 @@ the exception: they are compared with what was *approved*, when they are about t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any
 
 from resumeproof.domain.canonical import digest_of
 from resumeproof.domain.contract import ToolContract
-from resumeproof.domain.frozen import frozen
+from resumeproof.domain.frozen import frozen, replace
 from resumeproof.domain.instant import parse_instant
 from resumeproof.domain.record import GENESIS, Record
 from resumeproof.domain.status import TRANSITIONS, Event, Status

@@ -12,14 +12,13 @@ arrives as a wrapped journal or a wrapped tool.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 
 from resumeproof.domain import protocol
 from resumeproof.domain.action import Action
 from resumeproof.domain.backoff import backoff_seconds
 from resumeproof.domain.command import Call, Command, Finish, Program, State
-from resumeproof.domain.frozen import frozen
+from resumeproof.domain.frozen import frozen, replace
 from resumeproof.domain.instant import format_instant
 from resumeproof.domain.receipt import Answer, Receipt, ToolCall
 from resumeproof.domain.record import Draft

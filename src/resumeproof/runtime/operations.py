@@ -7,13 +7,12 @@ decisions one wins and the other is told. Actors are labels for the record, not 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from enum import StrEnum
 
 from resumeproof.domain.action import Action
 from resumeproof.domain.command import Approve, Program
 from resumeproof.domain.contract import ToolContract
-from resumeproof.domain.frozen import frozen
+from resumeproof.domain.frozen import frozen, replace
 from resumeproof.domain.instant import format_instant
 from resumeproof.domain.protocol import extend
 from resumeproof.domain.record import Draft

@@ -13,7 +13,13 @@ from typing import Any, Final
 from resumeproof.domain.record import Record
 from resumeproof.domain.status import Status
 from resumeproof.domain.workflow import Stored, Workflow
-from resumeproof.errors import Conflict, StoreRefused, WorkflowExists, WorkflowNotFound
+from resumeproof.errors import (
+    Conflict,
+    ConstraintViolated,
+    StoreRefused,
+    WorkflowExists,
+    WorkflowNotFound,
+)
 from resumeproof.stores import birth, opening
 from resumeproof.stores.kind import StoreKind, schema_resource
 from resumeproof.stores.sqlite import BUSY_TIMEOUT_SECONDS, Database, Durability
@@ -207,26 +213,22 @@ class SqliteJournalTransaction:
         Raises `Conflict`, or `WorkflowExists` for a first record, where the timeline does not end
         just before it: somebody else was quicker.
         """
-        length = self._length(record.workflow_id)
-        if record.sequence != length + 1:
+        try:
+            self._database.execute(
+                """
+                INSERT INTO timeline (workflow_id, sequence, event, at, facts, previous, hash)
+                VALUES (:workflow_id, :sequence, :event, :at, :facts_text, :previous, :hash)
+                """,
+                vars(record),
+            )
+        except ConstraintViolated as error:
+            # Asked only now: the schema's trigger has asked already.
+            length = self._length(record.workflow_id)
+            if record.sequence == length + 1:
+                raise
             if record.sequence == 1:
-                raise WorkflowExists(record.workflow_id)
-            raise Conflict(record.workflow_id, record.sequence - 1, length)
-        self._database.execute(
-            """
-            INSERT INTO timeline (workflow_id, sequence, event, at, facts, previous, hash)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
-            """,
-            (
-                record.workflow_id,
-                record.sequence,
-                record.event,
-                record.at,
-                record.facts_text,
-                record.previous,
-                record.hash,
-            ),
-        )
+                raise WorkflowExists(record.workflow_id) from error
+            raise Conflict(record.workflow_id, record.sequence - 1, length) from error
 
     def _length(self, workflow_id: str) -> int:
         row = self._database.row(

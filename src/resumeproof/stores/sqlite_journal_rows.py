@@ -22,6 +22,8 @@ WORKFLOW: Final = """
     FROM workflows
 """
 
+_ADMITTED: Final = (str, int, type(None))
+
 
 def lossless_text(stored: bytes) -> str:
     """A TEXT value that need not be UTF-8; what is not becomes lone surrogates (PEP 383)."""
@@ -54,7 +56,7 @@ def stored_workflow(row: sqlite3.Row, records: tuple[Record, ...]) -> Stored:
     columns = dict(row)
     del columns["number"]
     for name, value in columns.items():
-        if not isinstance(value, bytes if name == "action" else str | int | None):
+        if not isinstance(value, bytes if name == "action" else _ADMITTED):
             raise JournalDamaged(str(row["id"]), f"column {name} is of type {type(value).__name__}")
     return Stored(
         action=columns.pop("action"),

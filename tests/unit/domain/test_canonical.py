@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import rfc8785
+from hypothesis import given
+from hypothesis import strategies as st
 
 from resumeproof.domain.canonical import canonical_bytes, digest_of
 
@@ -61,3 +64,17 @@ def test_digest_is_sha256_in_lowercase_hex() -> None:
     # FIPS 180-4 example: the one-block message "abc".
     expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     assert digest_of(b"abc") == expected
+
+
+SCALARS = (
+    st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(-1e300, 1e300)
+)
+VALUES = st.recursive(
+    SCALARS | st.text() | st.text(st.characters(max_codepoint=127)),
+    lambda values: st.lists(values) | st.dictionaries(st.text(), values),
+)
+
+
+@given(VALUES)
+def test_they_are_those_of_the_rfc8785_package_whoever_writes_them(value: Any) -> None:
+    assert canonical_bytes(value) == rfc8785.dumps(value)
