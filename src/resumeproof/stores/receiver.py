@@ -56,13 +56,15 @@ def make_receiver(path: Path) -> None:
 class Receiver:
     """An open receiver. One process writes at a time; a life opens its own, and forks none.
 
+    Any thread of the life may call, one at a time.
+
     `now` tells seconds since any epoch that the lives of a scenario share.
     """
 
     def __init__(self, path: Path, contract: ToolContract, now: Callable[[], float]) -> None:
         self._contract = contract
         self._now = now
-        self._connection = connect(path, "rw")
+        self._connection = connect(path, "rw", any_thread=True)
         self._connection.row_factory = None
         self._connection.execute("PRAGMA synchronous=OFF")
         self._connection.execute(f"PRAGMA wal_autocheckpoint={_CHECKPOINT_PAGES}")

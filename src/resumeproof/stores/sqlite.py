@@ -54,10 +54,15 @@ class Durability:
 
 
 def connect(
-    path: Path, mode: Mode, busy_timeout_seconds: float = BUSY_TIMEOUT_SECONDS
+    path: Path,
+    mode: Mode,
+    busy_timeout_seconds: float = BUSY_TIMEOUT_SECONDS,
+    *,
+    any_thread: bool = False,
 ) -> sqlite3.Connection:
     """Connect to an existing file, in autocommit, with every rule of a store switched on.
 
+    With `any_thread` other threads than this one may use it, though never two at once.
     Raises sqlite3.Error; StoreUnavailable if the SQLite library is too old for STRICT tables.
     """
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
@@ -69,6 +74,7 @@ def connect(
         uri=True,
         isolation_level=None,
         timeout=busy_timeout_seconds,
+        check_same_thread=not any_thread,
     )
     try:
         connection.row_factory = sqlite3.Row
