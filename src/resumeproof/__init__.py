@@ -10,13 +10,43 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from resumeproof.domain.conformance import ConformanceReport
+    from resumeproof.domain.contract import Lookup, ToolContract
+    from resumeproof.domain.verdict import Finding
     from resumeproof.errors import ResumeproofError
+    from resumeproof.proof.conform import conform
+    from resumeproof.proof.context import Context, Effect, EffectLog, InjectedCrash, Unknown
 
 __version__ = "0.1.0"
 
-__all__ = ["ResumeproofError", "__version__"]
+__all__ = [
+    "ConformanceReport",
+    "Context",
+    "Effect",
+    "EffectLog",
+    "Finding",
+    "InjectedCrash",
+    "Lookup",
+    "ResumeproofError",
+    "ToolContract",
+    "Unknown",
+    "__version__",
+    "conform",
+]
 
-_HOMES = {"ResumeproofError": "resumeproof.errors"}
+_HOMES = {
+    "ConformanceReport": "resumeproof.domain.conformance",
+    "Context": "resumeproof.proof.context",
+    "Effect": "resumeproof.proof.context",
+    "EffectLog": "resumeproof.proof.context",
+    "Finding": "resumeproof.domain.verdict",
+    "InjectedCrash": "resumeproof.proof.context",
+    "Lookup": "resumeproof.domain.contract",
+    "ResumeproofError": "resumeproof.errors",
+    "ToolContract": "resumeproof.domain.contract",
+    "Unknown": "resumeproof.proof.context",
+    "conform": "resumeproof.proof.conform",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -103,14 +103,14 @@ class LifeChannel:
         die(kill)
 
 
-def send_copy_to_death() -> int:
+def send_copy_to_death(kill: Kill) -> int:
     """Fork this process as it stands and kill the copy; return the copy's wait status.
 
     The copy never runs a line of the subject's: what it leaves is what a death here leaves.
     """
     copy = os.fork()
     if copy == 0:
-        die(Kill.SIGKILL)
+        die(kill)
     return os.waitpid(copy, 0)[1]
 
 

@@ -96,7 +96,7 @@ class LivingLab:
         return LifeOutcome(
             raised=raised,
             refused=None,
-            state=None if raised else pack(state),
+            state=None if raised else pack(state, "state"),
             passed=tuple(watch.passed),
             doubts=tuple(doubts_in(state)),
             shareable=watch.shareable,

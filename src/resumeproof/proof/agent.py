@@ -10,7 +10,6 @@ Every life is fed all inputs from the first, as a process is that starts again. 
 from __future__ import annotations
 
 import hashlib
-import inspect
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from typing import Any
 from resumeproof.crash.forked import LifeChannel
 from resumeproof.domain.contract import Lookup, ToolContract
 from resumeproof.errors import PayloadRefused
+from resumeproof.proof.awaiting import Awaiting
 from resumeproof.proof.boundaries import BoundaryWatch
 from resumeproof.proof.comparison import without_addresses
 from resumeproof.proof.context import (
@@ -32,16 +32,18 @@ from resumeproof.proof.context import (
 )
 from resumeproof.proof.image import byte_digest, semantic_digest
 from resumeproof.proof.living import Body, Boundary, LifeOutcome, Order
-from resumeproof.proof.oracle import is_ambiguous
+from resumeproof.proof.oracle import NO_STATE, is_ambiguous
 from resumeproof.proof.payload import pack
 from resumeproof.runtime.clock import SystemClock
 from resumeproof.stores.receiver import Receiver, make_receiver, read_receiver
 
-_NO_STATE: Any = object()
 _PACKAGE = Path(__file__).parent.parent
 _TEXT_LIMIT = 300  # characters of an exception's message
 
 Factory = Callable[[Context], Any]
+
+Settle = Callable[[Any], Any]
+"""Awaits what must be awaited, and returns the value."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,14 @@ class AgentSubject:
 
     def body(self, order: Order) -> Body:
         return lambda channel: _Life(self, order, channel).live()
+
+    def feed(self, context: Context, settle: Settle, *, only_open: bool = False) -> Any:
+        """Make the subject and feed it all inputs, or none; return it."""
+        subject = settle(self.factory(context))
+        if not only_open:
+            for item in self.inputs:
+                settle(subject.step(item))
+        return subject
 
     def effects(self, root: Path) -> list[Effect]:
         received = read_receiver(_receiver(root))
@@ -117,7 +127,6 @@ class _Life:
         self._agent = agent
         self._order = order
         self._watch = BoundaryWatch(order, channel)
-        self._runner: Any = None
 
     def live(self) -> LifeOutcome:
         order = self._order
@@ -131,18 +140,17 @@ class _Life:
         )
         raised, refused, state = None, None, None
         shown: list[str] = []
-        try:
-            value = self._run(context)
-            if value is not _NO_STATE:
-                shown = doubts_in(value)
-                state = pack(value)
-        except PayloadRefused as error:
-            refused = (error.place, error.reason)
-        except BaseException as error:
-            raised = described(error)
-        finally:
-            if self._runner is not None:
-                self._runner.close()
+        with Awaiting() as awaiting:
+            try:
+                subject = self._agent.feed(context, awaiting.settle, only_open=order.only_reread)
+                value = shown_state(subject, awaiting.settle)
+                if value is not NO_STATE:
+                    shown = doubts_in(value)
+                    state = pack(value, "state")
+            except PayloadRefused as error:
+                refused = (error.place, error.reason)
+            except BaseException as error:
+                raised = described(error)
         receiver.close()
         return LifeOutcome(
             raised=raised,
@@ -153,31 +161,8 @@ class _Life:
             doubts_told=bool(context.doubts),
             run_id_was_read=context.run_id_was_read,
             shareable=self._watch.shareable,
-            awaited=self._runner is not None,
+            awaited=awaiting.used,
         )
-
-    def _run(self, context: Context) -> Any:
-        """Feed the inputs, and return the state; `_NO_STATE` where the subject has none."""
-        subject = self._agent.factory(context)
-        if not self._order.only_reread:
-            for item in self._agent.inputs:
-                self._settled(subject.step(item))
-        ask = getattr(subject, "state", None)
-        return self._settled(ask()) if callable(ask) else _NO_STATE
-
-    def _settled(self, value: Any) -> Any:
-        """The value, awaited on the life's own event loop where it must be."""
-        if not inspect.isawaitable(value):
-            return value
-        import asyncio
-
-        if self._runner is None:
-            self._runner = asyncio.Runner()
-        return self._runner.run(_await(value))
-
-
-async def _await(value: Any) -> Any:
-    return await value
 
 
 def _seconds() -> float:
@@ -192,6 +177,12 @@ def described(error: BaseException) -> str:
     text = "".join(traceback.format_exception_only(type(error), error)).strip().replace("\n", " ")
     text = without_addresses(text)
     return (text if len(text) <= _TEXT_LIMIT else f"{text[: _TEXT_LIMIT - 1]}…") + place
+
+
+def shown_state(subject: Any, settle: Settle) -> Any:
+    """What the subject calls its state; `NO_STATE` where it has none to show."""
+    ask = getattr(subject, "state", None)
+    return settle(ask()) if callable(ask) else NO_STATE
 
 
 def doubts_in(value: Any) -> list[str]:

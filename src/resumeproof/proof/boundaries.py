@@ -28,7 +28,7 @@ class BoundaryWatch:
             # A fork copies one thread and no child: then the copy would not be this life.
             if threading.active_count() > 1 or _has_child():
                 self.shareable = False
-            status = send_copy_to_death() if self.shareable else None
+            status = send_copy_to_death(order.kill) if self.shareable else None
             self._channel.stand_at(name, occurrence, status)
 
 

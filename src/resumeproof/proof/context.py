@@ -88,7 +88,8 @@ class ReceiverLog(EffectLog):
         `PayloadRefused` for a payload that cannot leave the process.
         """
         self._ordinal += 1
-        received = self._receiver.call(self._life, self._ordinal, kind, pack(payload), key)
+        packed = pack(payload, "payload")
+        received = self._receiver.call(self._life, self._ordinal, kind, packed, key)
         sequence = received.absorbed_by or received.sequence
         return Effect(kind, payload, key, sequence - 1)
 

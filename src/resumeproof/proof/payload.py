@@ -15,15 +15,18 @@ _TEXT = b"j"
 _PICKLE = b"p"
 
 
-def pack(value: Any) -> bytes:
-    """The value's bytes. Raises `PayloadRefused`, naming the part that cannot be pickled."""
+def pack(value: Any, place: str) -> bytes:
+    """The value's bytes.
+
+    Raises `PayloadRefused`, naming the part below `place` that cannot be pickled.
+    """
     text = canonical(value)
     if text is not None:
         return _TEXT + text
     try:
         return _PICKLE + pickle.dumps(value)
     except Exception as error:
-        raise PayloadRefused(_culprit(value, "value"), str(error)) from error
+        raise PayloadRefused(_culprit(value, place), str(error)) from error
 
 
 def canonical(value: Any) -> bytes | None:
@@ -34,10 +37,13 @@ def canonical(value: Any) -> bytes | None:
 
 
 def unpack(data: bytes) -> Any:
-    """The value that `pack` took."""
+    """The value that `pack` took. Raises `PayloadRefused` where its class cannot be found again."""
     if data[:1] == _TEXT:
         return json.loads(data[1:].decode("utf-8", "surrogatepass"))
-    return pickle.loads(data[1:])
+    try:
+        return pickle.loads(data[1:])
+    except Exception as error:
+        raise PayloadRefused("a value", f"what was pickled cannot be read: {error}") from error
 
 
 def _is_plain(value: Any) -> bool:

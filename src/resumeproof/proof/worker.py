@@ -10,7 +10,6 @@ from its beginning instead.
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -126,11 +125,12 @@ class Worker:
     def _account(self, plan: CrashPlan, copy_status: int) -> None:
         self.share.enumerated += 1
         self.share.fired += 1
-        if os.WIFSIGNALED(copy_status) and os.WTERMSIG(copy_status) == signal.SIGKILL:
+        kill = self._settings.kill
+        if os.waitstatus_to_exitcode(copy_status) == kill.returncode:
             self.share.verified += 1
             self._note_scenario(plan)
         else:
-            self._note_scenario(plan, "the copy did not die by SIGKILL")
+            self._note_scenario(plan, f"the copy did not die by {kill}")
 
     def _try_image(self, baseline: Baseline, image: Path, deaths: tuple[CrashPoint, ...]) -> None:
         """Resume what a death left, unless its like was resumed before; judge it either way."""
