@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
+from resumeproof.domain.contract import ToolContract
 from resumeproof.domain.verdict import Finding
 
 
@@ -77,6 +79,27 @@ class Ambiguity:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class ProofTerms:
+    """What was proved, and how: what a report does not say of itself.
+
+    `subject` is a name for people, `module:factory` where there is one. `when` holds "before",
+    "after" or both, `plan` the text of the one plan that was carried out, None where all were.
+    """
+
+    subject: str
+    inputs: Sequence[Any]
+    contract: ToolContract
+    run_id: str = "run"
+    isolation: str = "process"
+    kill: str = "sigkill"
+    when: Sequence[str] = ("before", "after")
+    depth: int = 1
+    timeout_seconds: float = 30.0
+    dedupe: bool = True
+    plan: str | None = None
+
+
 @dataclass
 class ConformanceReport:
     """The report of one proof. `crash_points` counts the effects of the baseline.
@@ -117,11 +140,15 @@ class ConformanceReport:
             else:
                 yield scenario, Verdict.FAILED if scenario.plan in failed else Verdict.PASSED
 
+    def replay_of(self, finding: Finding) -> str:
+        """The command that carries a finding's scenario out alone."""
+        return f"{self.replay} --plan '{finding.plan}'"
+
     def __bool__(self) -> bool:
         return self.passed
 
     def __str__(self) -> str:
-        lines = [self._headline()]
+        lines = [self.headline]
         if self.nondeterminism:
             lines.append(
                 f"  not deterministic: two runs without a crash differ: {self.nondeterminism}"
@@ -129,7 +156,7 @@ class ConformanceReport:
         for finding in self.findings:
             lines.append(f"  [{finding.kind}] {finding.place}: {finding.detail}")
             if self.replay:
-                lines.append(f"      replay: {self.replay} --plan '{finding.plan}'")
+                lines.append(f"      replay: {self.replay_of(finding)}")
         lines += [f"  [invalid] {reason}" for reason in self.invalid]
         if self.fewest_inputs is not None:
             lines.append(f"  fewest inputs that still fail: {self.fewest_inputs!r}")
@@ -139,7 +166,9 @@ class ConformanceReport:
             lines.append(f"  {self.certificate}")
         return "\n".join(lines)
 
-    def _headline(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The verdict in one line."""
         if self.nothing_proved and self.passed:
             return "conformance: PASS, but nothing proved: the subject has no effects through ctx"
         verdict = "PASS" if self.passed else "FAIL"

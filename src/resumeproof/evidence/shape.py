@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from importlib import resources
+from types import MappingProxyType
 from typing import Any
 
 Schema = Mapping[str, Any]
@@ -18,17 +19,22 @@ Problem = tuple[str, str]
 """The place that does not fit, as a JSON pointer (RFC 6901), and why."""
 
 
-def receipt_schema() -> dict[str, Any]:
-    """The published schema of a receipt file."""
-    source = resources.files("resumeproof.evidence").joinpath("schema/receipt-1.json")
+SCHEMA_FILES = MappingProxyType({"demo": "receipt-1.json", "conform": "proof-receipt-1.json"})
+"""The schema of each kind of receipt file."""
+
+
+def receipt_schema(kind: str = "demo") -> dict[str, Any]:
+    """The published schema of a kind of receipt file."""
+    source = resources.files("resumeproof.evidence").joinpath("schema", SCHEMA_FILES[kind])
     schema: dict[str, Any] = json.loads(source.read_text(encoding="utf-8"))
     return schema
 
 
 def shape_problem(document: object) -> Problem | None:
-    """The first place that is not of the schema's shape; None where all of it is."""
-    schema = receipt_schema()
-    return _Checker(schema["$defs"]).problem(document, schema, "")
+    """The first place that is not of its kind's shape; None where all of it is."""
+    kind = document.get("kind") if isinstance(document, dict) else None
+    schema = receipt_schema("conform" if kind == "conform" else "demo")
+    return _Checker(schema.get("$defs", {})).problem(document, schema, "")
 
 
 def _is_number(value: Any) -> bool:

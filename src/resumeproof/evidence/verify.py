@@ -22,6 +22,7 @@ from resumeproof.evidence.compare import first_difference, named
 from resumeproof.evidence.contents import Contents, read_contents
 from resumeproof.evidence.files import file_digest
 from resumeproof.evidence.integrity import check_pages, check_schema
+from resumeproof.evidence.proof_receipt import PROOF_KIND, check_proof
 from resumeproof.evidence.reading import read_receipt
 from resumeproof.evidence.receipt import RECEIPT_NAME, derive
 from resumeproof.stores.sqlite_journal import SqliteJournal
@@ -45,11 +46,15 @@ class Verified:
 def verify(path: Path) -> Verified:
     """Verify a receipt file, or the one in a directory; nothing is written.
 
+    That of a proof has no databases beside it; of it `check_proof` checks what can be checked.
+
     Raises `EvidenceBroken` for the first thing that does not hold, `StoreNotFound` where the
     receipt file, a store or the picture is missing, and what opening a store raises.
     """
     receipt_path = path / RECEIPT_NAME if path.is_dir() else path
     receipt = read_receipt(receipt_path)
+    if receipt["kind"] == PROOF_KIND:
+        return Verified(receipt_path, (), check_proof(receipt, receipt_path))
     check_account(receipt, str(receipt_path))
     directory, stores = receipt_path.parent, receipt["stores"]
     files = {kind: directory / stores[kind]["file"] for kind in ("journal", "ledger")}
