@@ -212,7 +212,7 @@ class _Proof:
                 reported=reported,
                 needless=sum(share.needless for share in shares),
             )
-        report.findings.sort(key=lambda each: (each.crash_after, *_order(each.plan), each.kind))
+        report.findings.sort(key=lambda each: (each.crash_after, _order(each.plan), each.kind))
         report.scenarios.sort(key=lambda each: _order(each.plan))
         report.invalid = [
             f"{each.plan}: {each.invalid}" for each in report.scenarios if each.invalid is not None
