@@ -27,11 +27,13 @@ import threading
 import time
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from resumeproof.crash.adoption import adopting_orphans, die_with_parent, own_children
 from resumeproof.crash.capture import Capture
 from resumeproof.crash.kill import Kill, die, group_has_members, kill_life, kill_orphan, leave
+from resumeproof.crash.locks import locked_files
 from resumeproof.crash.process import ChildExit
 from resumeproof.crash.tree import GRACE_SECONDS
 
@@ -62,7 +64,7 @@ class ForkedLife:
 
     `witness` is the boundary and occurrence at which it said that it would die; `outcome` what it
     brought to its end, None where it did not come to it. `output` is what it printed, cut in the
-    middle if it was much.
+    middle if it was much. `locked` are the files that an orphan held a kernel lock on.
     """
 
     exit: ChildExit
@@ -72,6 +74,7 @@ class ForkedLife:
     output: str
     timed_out: bool
     orphans: tuple[int, ...]
+    locked: frozenset[Path] = frozenset()
 
 
 class LifeChannel:
@@ -180,7 +183,7 @@ class LifeHost:
             self._living.discard(pid)
             for descriptor in (up_read, out_read, down_write):
                 os.close(descriptor)
-        orphans = _clear(pid, self._living)
+        left = _clear(pid, self._living)
         return ForkedLife(
             exit=ChildExit.of(os.waitstatus_to_exitcode(status)),
             witness=watch.witness,
@@ -188,22 +191,23 @@ class LifeHost:
             ended=watch.ended,
             output=watch.output.text(),
             timed_out=watch.timed_out,
-            orphans=orphans,
+            orphans=tuple(sorted(left)),
+            locked=frozenset().union(*left.values()),
         )
 
 
-def _clear(leader: int, living: Set[int]) -> tuple[int, ...]:
-    """End what outlived a life, and return the pids of what had to be killed.
+def _clear(leader: int, living: Set[int]) -> dict[int, frozenset[Path]]:
+    """End what outlived a life, and return the pids of what had to be killed, with its locks.
 
     The host has no other children than its lives, so whoever it has adopted is an orphan, unless
     it is a life that stands at a boundary meanwhile. Where nothing is adopted, an orphan shows
     while it keeps to the life's process group.
     """
     if not _adopted(living) and not group_has_members(leader):
-        return ()
+        return {}
     import psutil
 
-    orphans: set[int] = set()
+    left: dict[int, frozenset[Path]] = {}
     patience_seconds = GRACE_SECONDS
     for _ in range(_ROUNDS):
         adopted = [psutil.Process(pid) for pid in _adopted(living)]
@@ -213,12 +217,12 @@ def _clear(leader: int, living: Set[int]) -> tuple[int, ...]:
         )
         patience_seconds = 0.0
         for process in alive:
-            orphans.add(process.pid)
+            left[process.pid] = locked_files(process.pid)
             kill_orphan(process)
         if not alive:
             break
         psutil.wait_procs(alive, timeout=_DEATH_SECONDS)
-    return tuple(sorted(orphans))
+    return left
 
 
 def _adopted(living: Set[int]) -> Set[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from resumeproof.crash.forked import ForkedLife
@@ -60,6 +61,18 @@ def effects_seen(effects: Sequence[Effect], wording: Wording) -> list[Effect]:
         replace(effect, payload=wording.neutral(effect.payload), key=wording.neutral(effect.key))
         for effect in effects
     ]
+
+
+def left_behind(seen: Seen, lives: Sequence[ForkedLife], root: Path) -> Seen:
+    """What was seen, with what outlived these lives; a lock on another file is not theirs."""
+    place = root.resolve()
+    files = frozenset[Path]().union(*(life.locked for life in lives))
+    ours = {str(file.relative_to(place)) for file in files if file.is_relative_to(place)}
+    return replace(
+        seen,
+        orphans=seen.orphans + sum(len(life.orphans) for life in lives),
+        locked=seen.locked | ours,
+    )
 
 
 def state_of(outcome: LifeOutcome, wording: Wording) -> Any:

@@ -33,7 +33,8 @@ class Seen:
     `effects` are those that the receiver applied; `state` is that of the last life, `reread` that
     of a fresh one which only opened the subject. `in_flight` is the key of the effect at which the
     (last) death struck, None where it has none. `doubts_told`: the subject called `ctx.in_doubt`,
-    and its state need not show where. The run id is replaced in all of them.
+    and its state need not show where. `locked` are the files of the scenario on which a process
+    that outlived a life held a kernel lock. The run id is replaced in all of them.
     """
 
     effects: Sequence[Effect]
@@ -45,6 +46,7 @@ class Seen:
     raised: str | None = None
     hung: bool = False
     orphans: int = 0
+    locked: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -67,9 +69,7 @@ def judge(place: Place, baseline: Seen, seen: Seen) -> list[Finding]:
         findings.append(place.finding(FindingKind.RESUME_CRASHED, seen.raised))
     else:
         findings += _state(place, baseline, seen)
-    if seen.orphans:
-        counted = f"{seen.orphans} process(es) outlived the life that started them"
-        findings.append(place.finding(FindingKind.ORPHAN_PROCESS, counted))
+    findings += _left_behind(place, seen)
     return findings
 
 
@@ -79,10 +79,17 @@ def judge_baseline(seen: Seen) -> list[Finding]:
     findings = []
     if seen.state is not NO_STATE and not same_value(seen.state, seen.reread):
         findings.append(place.finding(FindingKind.STATE_LOST, _not_durable(seen)))
+    findings += _left_behind(place, seen)
+    return findings
+
+
+def _left_behind(place: Place, seen: Seen) -> Iterator[Finding]:
+    for name in sorted(seen.locked):
+        holder = f"a process that outlived its life holds a kernel lock on {name}"
+        yield place.finding(FindingKind.LOCK_LEAKED, holder)
     if seen.orphans:
         counted = f"{seen.orphans} process(es) outlived the life that started them"
-        findings.append(place.finding(FindingKind.ORPHAN_PROCESS, counted))
-    return findings
+        yield place.finding(FindingKind.ORPHAN_PROCESS, counted)
 
 
 def _effects(place: Place, baseline: Seen, seen: Seen) -> Iterator[Finding]:

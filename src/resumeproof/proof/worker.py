@@ -27,6 +27,7 @@ from resumeproof.proof.look import (
     brought_back,
     difference,
     effects_seen,
+    left_behind,
     sound_outcome,
     state_of,
     verify_forked_kill,
@@ -202,7 +203,8 @@ class Worker:
         self._enter_share(plan.points)
         run_id = scenario_run_id(self._settings.run_id, plan.points)
         self._site.lay_out()
-        orphans = committed = 0
+        committed = 0
+        killed: list[ForkedLife] = []
         for number, point in enumerate(plan.points, start=1):
             order = replace(
                 self._order(run_id, number),
@@ -211,7 +213,7 @@ class Worker:
             )
             life = self._run(order)
             self._keep(number, life)
-            orphans += len(life.orphans)
+            killed.append(life)
             problem = verify_forked_kill(life, point, self._settings.kill)
             if problem is not None:
                 self._note_scenario(plan, problem)
@@ -224,7 +226,7 @@ class Worker:
         self._note_scenario(plan)
         in_flight = self._unknowable(baseline, self._site.root, plan.points[-1])
         seen, passed = self._resume_in_place(self._order(run_id, len(plan.points) + 1))
-        seen = replace(seen, in_flight=in_flight, orphans=seen.orphans + orphans)
+        seen = replace(left_behind(seen, killed, self._site.root), in_flight=in_flight)
         self._judge(baseline, plan, committed, seen)
         return passed
 
@@ -281,8 +283,8 @@ class Worker:
             effects=effects_seen(self._subject.effects(order.root), wording),
             raised=wording.neutral(raised),
             hung=life.timed_out,
-            orphans=len(life.orphans),
         )
+        seen = left_behind(seen, [life], order.root)
         if outcome is None:
             return seen
         seen = replace(seen, doubts=outcome.doubts, doubts_told=outcome.doubts_told)
@@ -290,7 +292,7 @@ class Worker:
             return seen
         fresh = self._run(replace(order, life=order.life + 1, only_reread=True))
         raised, reread = brought_back(fresh)
-        seen = replace(seen, orphans=seen.orphans + len(fresh.orphans))
+        seen = left_behind(seen, [fresh], order.root)
         if reread is None:
             return replace(seen, raised=wording.neutral(raised), hung=fresh.timed_out)
         return replace(
