@@ -57,16 +57,16 @@ class SavesInAtexit(Booking):
         atexit.register(self.save)
 
     def book(self, job: str) -> None:
-        self.charge(job)
         self.booked.append(job)
+        self.charge(job)
 
 
 class SavesInDel(Booking):
     """Saves its state in `__del__`, which nobody calls in a killed process."""
 
     def book(self, job: str) -> None:
-        self.charge(job)
         self.booked.append(job)
+        self.charge(job)
 
     def __del__(self) -> None:
         self.save()
@@ -83,9 +83,9 @@ class NeverFlushes(Booking):
         return self.path.read_text().split() if self.path.exists() else []
 
     def book(self, job: str) -> None:
-        self.charge(job)
         self.booked.append(job)
         self.log.write(f"{job}\n")
+        self.charge(job)
 
 
 _POOL: dict[Path, sqlite3.Connection] = {}
@@ -100,9 +100,9 @@ class LeavesTransactionOpen(Booking):
         return [job for (job,) in self.connection.execute("SELECT job FROM booked ORDER BY job")]
 
     def book(self, job: str) -> None:
-        self.charge(job)
         self.connection.execute("INSERT INTO booked VALUES (?)", (job,))
         self.booked.append(job)
+        self.charge(job)
 
     def state(self) -> Any:
         self.connection.commit()
@@ -119,8 +119,8 @@ class KeepsStateInModule(Booking):
         return _BOOKED.setdefault(self.path, [])
 
     def book(self, job: str) -> None:
-        self.charge(job)
         self.booked.append(job)
+        self.charge(job)
 
 
 class TruncatesOnOpening(Booking):

@@ -1,0 +1,152 @@
+"""Prove every subject of the catalogue, and see whether the proof tells the broken ones.
+
+Each is proved by processes that really die, and once more inline, where a death is only played:
+beside each other, the two show what only a real death reveals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from resumeproof.crash.forked import LifeChannel, LifeHost
+from resumeproof.crash.kill import Kill
+from resumeproof.domain.conformance import ConformanceReport
+from resumeproof.errors import ResumeproofError
+from resumeproof.lab.catalogue.entry import Entry, reasons_of
+from resumeproof.proof.agent import AgentSubject
+from resumeproof.proof.context import EFFECT_AFTER
+from resumeproof.proof.crew import Crew, Report
+from resumeproof.proof.explore import prove
+from resumeproof.proof.inline import prove_inline
+from resumeproof.proof.progress import Progress, Silence
+from resumeproof.proof.share import Settings
+
+DOES_NOT_END = "does not end"
+
+
+@dataclass(frozen=True)
+class Found:
+    """The reasons that one isolation found; `failed` says why it did not come to a verdict."""
+
+    reasons: tuple[str, ...] = ()
+    failed: str | None = None
+
+    def __str__(self) -> str:
+        return self.failed or ", ".join(self.reasons) or "passes"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One subject on trial. `inline` is None for what is no agent: its death cannot be played.
+
+    `told`: under process isolation exactly what must be found was found, where it must be.
+    """
+
+    entry: Entry
+    process: Found
+    inline: Found | None
+    told: bool
+
+    @property
+    def told_inline(self) -> bool:
+        """Whether the played death finds the reason, or passes what is correct."""
+        if self.inline is None or self.inline.failed:
+            return False
+        if self.entry.expects is None:
+            return not self.inline.reasons
+        return self.entry.expects in self.inline.reasons
+
+
+@dataclass(frozen=True)
+class Rates:
+    """How many of so many: broken subjects told by their reason, correct ones condemned."""
+
+    broken: int
+    told: int
+    correct: int
+    condemned: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.told} of {self.broken} broken subjects found, "
+            f"{self.condemned} of {self.correct} correct ones condemned"
+        )
+
+
+def rates(trials: Sequence[Trial]) -> Rates:
+    """What process isolation came to."""
+    return _rates([(trial.entry, trial.told) for trial in trials])
+
+
+def inline_rates(trials: Sequence[Trial]) -> Rates:
+    """What inline isolation came to, among those that it can be tried on."""
+    tried = [trial for trial in trials if trial.inline is not None]
+    return _rates([(trial.entry, trial.told_inline) for trial in tried])
+
+
+def _rates(told: Sequence[tuple[Entry, bool]]) -> Rates:
+    broken = [good for entry, good in told if entry.expects is not None]
+    correct = [good for entry, good in told if entry.expects is None]
+    return Rates(len(broken), broken.count(True), len(correct), correct.count(False))
+
+
+def try_all(
+    entries: Sequence[Entry], *, jobs: int | None = None, progress: Progress
+) -> Iterator[Trial]:
+    """Try the subjects one after the other."""
+    progress.start(len(entries))
+    for entry in entries:
+        yield try_entry(entry, jobs=jobs)
+        progress.advance(())
+
+
+def try_entry(entry: Entry, *, jobs: int | None = None) -> Trial:
+    """Prove one subject under both isolations."""
+    try:
+        report = prove(entry.subject, _settings(entry), jobs=jobs, progress=Silence())
+    except ResumeproofError as error:
+        process, told = Found(failed=str(error)), False
+    else:
+        process, told = _found(report), entry.is_met_by(report)
+    inline = None
+    if isinstance(entry.subject, AgentSubject):
+        inline = _played(entry.subject, _settings(entry))
+    return Trial(entry, process, inline, told)
+
+
+def _settings(entry: Entry) -> Settings:
+    return Settings(
+        run_id="run",
+        kill=Kill.SIGKILL,
+        boundaries=entry.boundaries,
+        depth=entry.depth,
+        timeout_seconds=entry.timeout_seconds,
+        dedupe=True,
+    )
+
+
+def _found(report: ConformanceReport) -> Found:
+    failed = f"invalid: {report.invalid[0]}" if report.invalid else None
+    return Found(tuple(sorted(reasons_of(report))), failed)
+
+
+def _played(subject: AgentSubject, settings: Settings) -> Found:
+    """Prove inline, in a process of its own: what the subject does there stays there."""
+
+    def body(channel: LifeChannel) -> Found:
+        try:
+            inline = replace(settings, boundaries=(EFFECT_AFTER,))
+            return _found(prove_inline(subject, inline, progress=Silence()))
+        except ResumeproofError as error:
+            return Found(failed=str(error))
+
+    def task(report: Report) -> object:
+        with LifeHost(private=[report.descriptor]) as host:
+            return host.run(body, timeout_seconds=settings.timeout_seconds)
+
+    (message,) = Crew().run([task])
+    life = message.content
+    if life.timed_out:
+        return Found(failed=DOES_NOT_END)
+    return life.outcome if life.ended else Found(failed=f"ended with {life.exit.text}")
