@@ -164,7 +164,9 @@ class _InlineProof:
                 if state is NO_STATE:
                     state = _public_attributes(subject)
             except _DEATHS as error:
-                return _Ending(error=error)
+                # A death that was kept would keep the dead life's frames, and what they hold.
+                died = trap is not None and trap.fired
+                return _Ending(error=None if died else error)
         shown = () if state is NO_STATE else doubts_in(state)
         return _Ending(
             state,
