@@ -100,6 +100,9 @@ class ProofTerms:
     plan: str | None = None
 
 
+PLAN_PLACE = "{plan}"
+
+
 @dataclass
 class ConformanceReport:
     """The report of one proof. `crash_points` counts the effects of the baseline.
@@ -108,6 +111,8 @@ class ConformanceReport:
     kill that did not happen as planned.
     `nondeterminism` tells how two runs without a crash differed, and then no verdict is certain.
     `scored` is None where the subject never reports a doubt, or there can be none.
+    `terms` are those it was proved on; None in a report that nobody asked `conform()` for.
+    `replay` is a command to which `--plan` is added, or which says itself where a plan goes.
     """
 
     crash_points: int = 0
@@ -120,6 +125,7 @@ class ConformanceReport:
     shared_prefixes: bool = True
     fewest_inputs: list[object] | None = None
     replay: str | None = None
+    terms: ProofTerms | None = None
 
     @property
     def passed(self) -> bool:
@@ -142,7 +148,10 @@ class ConformanceReport:
 
     def replay_of(self, finding: Finding) -> str:
         """The command that carries a finding's scenario out alone."""
-        return f"{self.replay} --plan '{finding.plan}'"
+        replay = str(self.replay)
+        if PLAN_PLACE in replay:
+            return replay.replace(PLAN_PLACE, finding.plan)
+        return f"{replay} --plan '{finding.plan}'"
 
     def __bool__(self) -> bool:
         return self.passed

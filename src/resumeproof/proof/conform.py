@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from resumeproof.crash.kill import Kill
 from resumeproof.crash.plan import CrashPlan
-from resumeproof.domain.conformance import ConformanceReport
+from resumeproof.domain.conformance import PLAN_PLACE, ConformanceReport, ProofTerms
 from resumeproof.domain.contract import Lookup, ToolContract
 from resumeproof.errors import UsageRefused
 from resumeproof.proof.agent import AgentSubject, Factory
@@ -97,7 +97,10 @@ def conform(
         plan=None if plan is None else CrashPlan.parse(plan),
     )
     subject = AgentSubject(_checked_factory(factory, chosen), _listed(inputs), tool or DEFAULT_TOOL)
-    return _PROOFS[chosen](subject, order)
+    report = _PROOFS[chosen](subject, order)
+    report.terms = _terms(_name_of(factory), subject, chosen, order)
+    report.replay = f"conform(..., plan='{PLAN_PLACE}')"
+    return report
 
 
 def chosen_isolation(isolation: str | None) -> Isolation:
@@ -173,6 +176,30 @@ _PROOFS: dict[Isolation, Callable[[AgentSubject, _Order], ConformanceReport]] = 
     "inline": _prove_inline,
     "spawn": _prove_spawned,
 }
+
+
+def _terms(name: str, subject: AgentSubject, isolation: Isolation, order: _Order) -> ProofTerms:
+    settings = order.settings
+    return ProofTerms(
+        subject=name,
+        inputs=subject.inputs,
+        contract=subject.contract,
+        run_id=settings.run_id,
+        isolation=isolation,
+        kill=str(settings.kill),
+        when=tuple(boundary.partition(":")[2] for boundary in settings.boundaries),
+        depth=settings.depth,
+        timeout_seconds=settings.timeout_seconds,
+        dedupe=settings.dedupe,
+        plan=None if order.plan is None else str(order.plan),
+    )
+
+
+def _name_of(factory: Factory | str) -> str:
+    if isinstance(factory, str):
+        return factory
+    named = factory if hasattr(factory, "__qualname__") else type(factory)
+    return f"{named.__module__}:{named.__qualname__}"
 
 
 def _checked_factory(factory: Any, isolation: Isolation) -> Factory:

@@ -40,6 +40,7 @@ from resumeproof.proof.oracle import (
     judge,
     judge_baseline,
 )
+from resumeproof.proof.recall import Recall
 from resumeproof.proof.share import Baseline, NotShareable, Settings, Share, scenario_run_id
 from resumeproof.proof.site import ScenarioSite
 
@@ -63,8 +64,8 @@ class Worker:
         self._host = host
         self._site = ScenarioSite(base, subject.lay_out)
         self._progress = progress
-        self._resumed: dict[str, tuple[int, Seen]] = {}
-        self._share_number: int | None = None
+        self._recall = Recall()
+        self._committed = 0  # effects before the first death of what is tried now
         self.share = Share()
 
     # -- the baseline --------------------------------------------------------------------------
@@ -135,36 +136,23 @@ class Worker:
 
     def _try_image(self, baseline: Baseline, image: Path, deaths: tuple[CrashPoint, ...]) -> None:
         """Resume what a death left, unless its like was resumed before; judge it either way."""
-        self._enter_share(deaths)
-        committed = len(self._subject.effects(image))
+        if len(deaths) == 1:
+            self._recall.enter(self._share_of(deaths[0]))
+            self._committed = len(self._subject.effects(image))
         in_flight = self._unknowable(baseline, image, deaths[-1])
         digest = self._subject.image_digest(image)
         self.share.images.add(digest)
-        seen = self._recall(digest, len(deaths))
+        seen = self._recalled(digest, len(deaths))
         if seen is None:
             self.share.states.add(self._subject.state_digest(image))
             seen, asked_run_id = self._resume(baseline, image, deaths)
             if not asked_run_id:
-                self._resumed[digest] = len(deaths), seen
+                self._recall.keep(digest, len(deaths), seen)
         seen = replace(seen, in_flight=in_flight)
-        self._judge(baseline, CrashPlan(deaths), committed, seen)
+        self._judge(baseline, CrashPlan(deaths), seen)
 
-    def _enter_share(self, deaths: tuple[CrashPoint, ...]) -> None:
-        """Forget the resumes of the share before: what is tried again must not hang on the jobs."""
-        number = self._subject.share_of((deaths[0].boundary, deaths[0].occurrence))
-        if number != self._share_number:
-            self._share_number = number
-            self._resumed.clear()
-
-    def _recall(self, digest: str, deaths: int) -> Seen | None:
-        """What an equal image came to, if it was resumed after as few deaths.
-
-        After more of them it was not killed as often as this one is to be.
-        """
-        if not self._settings.dedupe or digest not in self._resumed:
-            return None
-        earlier_deaths, seen = self._resumed[digest]
-        return seen if earlier_deaths <= deaths else None
+    def _recalled(self, digest: str, deaths: int) -> Seen | None:
+        return self._recall.find(digest, deaths) if self._settings.dedupe else None
 
     def _resume(
         self, baseline: Baseline, image: Path, deaths: tuple[CrashPoint, ...]
@@ -200,10 +188,9 @@ class Worker:
         """
         share = self.share
         share.enumerated += 1
-        self._enter_share(plan.points)
+        self._recall.enter(self._share_of(plan.points[0]))
         run_id = scenario_run_id(self._settings.run_id, plan.points)
         self._site.lay_out()
-        committed = 0
         killed: list[ForkedLife] = []
         for number, point in enumerate(plan.points, start=1):
             order = replace(
@@ -220,21 +207,21 @@ class Worker:
                 self._progress(())
                 return ()
             if number == 1:
-                committed = len(self._subject.effects(self._site.root))
+                self._committed = len(self._subject.effects(self._site.root))
         share.fired += 1
         share.verified += 1
         self._note_scenario(plan)
         in_flight = self._unknowable(baseline, self._site.root, plan.points[-1])
         seen, passed = self._resume_in_place(self._order(run_id, len(plan.points) + 1))
         seen = replace(left_behind(seen, killed, self._site.root), in_flight=in_flight)
-        self._judge(baseline, plan, committed, seen)
+        self._judge(baseline, plan, seen)
         return passed
 
     def _resume_in_place(self, order: Order) -> tuple[Seen, tuple[Boundary, ...]]:
         """Resume what lies there, unless its like was: then no boundary is left to try."""
         digest = self._subject.image_digest(order.root)
         self.share.images.add(digest)
-        seen = self._recall(digest, order.life - 1)
+        seen = self._recalled(digest, order.life - 1)
         if seen is not None:
             return seen, ()
         self.share.states.add(self._subject.state_digest(order.root))
@@ -245,7 +232,7 @@ class Worker:
         if not isinstance(life.outcome, LifeOutcome):
             return seen, ()
         if not life.outcome.run_id_was_read:
-            self._resumed[digest] = order.life - 1, seen
+            self._recall.keep(digest, order.life - 1, seen)
         return seen, life.outcome.passed
 
     # -- running, looking, judging ---------------------------------------------------------------
@@ -257,6 +244,9 @@ class Worker:
     def _keep(self, number: int, life: ForkedLife) -> None:
         if self._settings.keep is not None:
             keep_life(self._settings.keep, number, self._site.root, life)
+
+    def _share_of(self, point: CrashPoint) -> int:
+        return self._subject.share_of((point.boundary, point.occurrence))
 
     def _order(self, run_id: str, life: int) -> Order:
         return Order(self._site.root, run_id, life, kill=self._settings.kill)
@@ -301,8 +291,8 @@ class Worker:
             reread=state_of(reread, wording),
         )
 
-    def _judge(self, baseline: Baseline, plan: CrashPlan, committed: int, seen: Seen) -> None:
-        place = Place(str(plan), committed)
+    def _judge(self, baseline: Baseline, plan: CrashPlan, seen: Seen) -> None:
+        place = Place(str(plan), self._committed)
         share = self.share
         share.judged += 1
         findings = judge(place, baseline.seen, seen)
