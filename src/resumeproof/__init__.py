@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from resumeproof.version import __version__
+
 if TYPE_CHECKING:
     from resumeproof.domain.conformance import ConformanceReport
     from resumeproof.domain.contract import Lookup, ToolContract
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
     from resumeproof.errors import ResumeproofError
     from resumeproof.proof.conform import conform
     from resumeproof.proof.context import Context, Effect, EffectLog, InjectedCrash, Unknown
-
-__version__ = "0.1.0"
 
 __all__ = [
     "ConformanceReport",

@@ -11,9 +11,9 @@ from typing import Any
 
 import click
 
-from resumeproof import __version__
 from resumeproof.cli.lazy import LazyGroup
 from resumeproof.cli.output import Output
+from resumeproof.version import __version__
 
 _HOMES = {
     "create": "resumeproof.cli.action:create",
@@ -28,6 +28,8 @@ _HOMES = {
     "effects": "resumeproof.cli.look:effects",
     "verify": "resumeproof.cli.verify:verify",
     "demo": "resumeproof.cli.demo:demo",
+    "selftest": "resumeproof.cli.selftest:selftest",
+    "conform": "resumeproof.cli.conform:conform",
 }
 
 

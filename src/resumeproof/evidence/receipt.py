@@ -28,6 +28,7 @@ from resumeproof.evidence.workflow import workflow_json
 from resumeproof.stores.sqlite_journal import SqliteJournal
 from resumeproof.stores.sqlite_ledger import SqliteLedger
 from resumeproof.stores.sqlite_ledger_rows import InvocationOutcome
+from resumeproof.version import __version__
 
 SCHEMA_VERSION = 1
 RECEIPT_NAME = "receipt.json"
@@ -173,7 +174,6 @@ def pictures(
 
 def environment() -> dict[str, str]:
     """What the run was made with."""
-    from resumeproof import __version__
 
     return {
         "platform": sys.platform,
