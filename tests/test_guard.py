@@ -47,7 +47,7 @@ def test_what_is_left_behind_fails_the_test(
     ran = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-c", "/dev/null", "--rootdir", tmp_path),
-            *("-W", "error", "-p", "no:cacheprovider", tmp_path),
+            *("-W", "error", "-p", "no:cacheprovider", "-p", "no:asyncio", tmp_path),
         ],
         capture_output=True,
         text=True,
