@@ -22,7 +22,7 @@ from resumeproof.proof.inline import prove_inline
 from resumeproof.proof.progress import Progress, Silence
 from resumeproof.proof.share import Settings
 
-DOES_NOT_END = "does not end"
+DOES_NOT_END = "it does not end"
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,6 @@ class Found:
 
     reasons: tuple[str, ...] = ()
     failed: str | None = None
-
-    def __str__(self) -> str:
-        return self.failed or ", ".join(self.reasons) or "passes"
 
 
 @dataclass(frozen=True)
@@ -56,6 +53,29 @@ class Trial:
         if self.entry.expects is None:
             return not self.inline.reasons
         return self.entry.expects in self.inline.reasons
+
+    @property
+    def process_said(self) -> str:
+        """What process isolation made of it, in words."""
+        if self.told:
+            return "passes" if self.entry.expects is None else "found"
+        return f"NOT SO: {_outcome(self.process) or 'passes'}"
+
+    @property
+    def inline_said(self) -> str:
+        """What inline isolation made of it, in words."""
+        if self.inline is None:
+            return "cannot be played"
+        if self.told_inline:
+            return "passes" if self.entry.expects is None else "found"
+        if self.entry.expects is None:
+            return f"condemned: {_outcome(self.inline)}"
+        other = _outcome(self.inline)
+        return f"missed ({other})" if other else "missed"
+
+
+def _outcome(found: Found) -> str:
+    return found.failed or ", ".join(found.reasons)
 
 
 @dataclass(frozen=True)

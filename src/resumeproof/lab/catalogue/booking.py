@@ -1,7 +1,4 @@
-"""What most agents of the catalogue have in common: they book each job once.
-
-This one is correct. The others differ from it in what their first line says.
-"""
+"""What most agents of the catalogue have in common."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from resumeproof.proof.context import Context
 
 
 class Booking:
-    """Asks the receiver before it acts, and replaces its JSON file in one rename."""
+    """Books each job once. This one is correct; others differ in what their first line says."""
 
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx

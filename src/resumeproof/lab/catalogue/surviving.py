@@ -13,6 +13,10 @@ from resumeproof.lab.catalogue.entry import DEDUPLICATING, correct
 from resumeproof.proof.context import Context
 
 
+class AsksReceiver(Booking):
+    """Asks the receiver before it acts, and replaces its JSON file in one rename."""
+
+
 class ShowsNoState(Booking):
     """Offers no `state()`, and is compared by its effects alone."""
 
@@ -124,7 +128,7 @@ class AwaitsItsSteps(Booking):
 
 
 ENTRIES = (
-    correct(Booking),
+    correct(AsksReceiver),
     correct(ShowsNoState),
     correct(LetsReceiverDeduplicate, DEDUPLICATING),
     correct(RetriesUnderOneKey, DEDUPLICATING),
