@@ -318,6 +318,15 @@ class PayloadRefused(ResumeproofError):
     reason: str
 
 
+class FactoryRefused(ResumeproofError):
+    """A command line's target that leads to no factory."""
+
+    exit = Exit.USAGE
+    template = "{target}: {reason}"
+    target: str
+    reason: str
+
+
 class LookupNotOffered(ResumeproofError):
     """The subject asked what became of an effect, and the tool's contract offers no lookup."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import shutil
 import sys
 from dataclasses import asdict, astuple, is_dataclass
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from resumeproof.cli.invocation import this_command
 from resumeproof.cli.options import crash_point, one_of, takes_format
 from resumeproof.cli.output import Output, note
 from resumeproof.crash.kill import Kill
@@ -71,21 +70,10 @@ def demo(output: Output, output_dir: Path | None, crash_at: str, kill: str) -> i
     output.lines([*(_fact_text(fact) for fact in result.facts), ""])
     output.lines([f"evidence is in {result.directory}", ""])
     output.lines([*_drawable(result.timeline).splitlines(), ""])
-    output.lines(closing(result, _this_command()))
+    output.lines(closing(result, this_command()))
     for fact in result.broken:
         note(_fact_text(fact))
     return Exit.FINDINGS if result.broken else Exit.DONE
-
-
-def _this_command() -> str:
-    """How to call this command from any directory, as one word or more of a shell."""
-    called = Path(sys.argv[0])
-    if called.stem != "resumeproof":
-        return f"{shlex.quote(sys.executable)} -m resumeproof"
-    on_path = shutil.which("resumeproof")
-    if on_path is not None and Path(on_path).resolve() == called.resolve():
-        return "resumeproof"
-    return shlex.quote(str(called.absolute()))
 
 
 def _document(result: DemoResult) -> dict[str, Any]:

@@ -67,6 +67,16 @@ class Output:
             for line in lines:
                 self._print(shown(line))
 
+    def verdict(self, line: str, *, good: bool) -> None:
+        """Print a line for people in the colour of what it says."""
+        if not self.json:
+            line = shown(line)
+            if coloured(sys.stdout):
+                import click
+
+                line = click.style(line, fg="green" if good else "red", bold=True)
+            self._print(line)
+
     def finish(self) -> None:
         """Deliver what was printed. Raises `StoreUnavailable` if standard output takes no more."""
         self._deliver(None)

@@ -1,4 +1,4 @@
-"""Where a demo's evidence goes: a new or empty directory, for none is overwritten."""
+"""Where evidence goes: a new or empty directory, for none is overwritten."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DEFAULT_DIRECTORY: Final = "resumeproof-demo"
 DEFAULTS_AT_MOST: Final = 10_000
 
 
-def claim_directory(named: Path | None) -> Path:
+def claim_directory(named: Path | None, default: str = DEFAULT_DIRECTORY) -> Path:
     """Make the output directory, or take an empty one; None makes the next free default name.
 
     Raises `OutputNotEmpty`, since evidence is never overwritten; `UsageRefused` for what is no
@@ -20,7 +20,7 @@ def claim_directory(named: Path | None) -> Path:
     if named is not None:
         return _new_or_empty(named)
     for number in range(1, DEFAULTS_AT_MOST + 1):
-        candidate = Path(DEFAULT_DIRECTORY if number == 1 else f"{DEFAULT_DIRECTORY}-{number}")
+        candidate = Path(default if number == 1 else f"{default}-{number}")
         try:
             # Of two demos at once only one makes it.
             candidate.mkdir()
@@ -29,7 +29,7 @@ def claim_directory(named: Path | None) -> Path:
         except OSError as error:
             raise _unavailable(candidate, error) from error
         return candidate
-    raise OutputNotEmpty(f"{DEFAULT_DIRECTORY}-{DEFAULTS_AT_MOST}")
+    raise OutputNotEmpty(f"{default}-{DEFAULTS_AT_MOST}")
 
 
 def _new_or_empty(directory: Path) -> Path:

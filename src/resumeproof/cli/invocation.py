@@ -1,0 +1,19 @@
+"""How this command line was called, for those whom it tells to call it again."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+
+def this_command() -> str:
+    """How to call this command from any directory, as one word or more of a shell."""
+    called = Path(sys.argv[0])
+    if called.stem != "resumeproof":
+        return f"{shlex.quote(sys.executable)} -m resumeproof"
+    on_path = shutil.which("resumeproof")
+    if on_path is not None and Path(on_path).resolve() == called.resolve():
+        return "resumeproof"
+    return shlex.quote(str(called.absolute()))
