@@ -1,0 +1,126 @@
+"""Every subject of the catalogue: a broken one is found for its own reason, a correct one passes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from resumeproof.domain.conformance import Ambiguity, ConformanceReport
+from resumeproof.domain.verdict import Finding, FindingKind
+from resumeproof.lab.catalogue import BROKEN, CORRECT, ENTRIES
+from resumeproof.lab.catalogue.entry import NEEDLESS_ESCALATION, Entry, reasons_of
+from resumeproof.lab.selftest import prove_entry
+
+BY_NAME = {entry.name: entry for entry in ENTRIES}
+
+OF_AGENTS = {
+    FindingKind.EFFECT_REPLAYED,
+    FindingKind.EFFECT_LOST,
+    FindingKind.STATE_LOST,
+    FindingKind.RESUME_DIVERGED,
+    FindingKind.RESUME_CRASHED,
+    FindingKind.RESUME_HUNG,
+    FindingKind.AMBIGUITY_HIDDEN,
+    FindingKind.LOCK_LEAKED,
+    FindingKind.ORPHAN_PROCESS,
+    NEEDLESS_ESCALATION,
+}
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize("entry", BROKEN, ids=lambda entry: entry.name)
+def test_a_broken_subject_is_found_for_its_own_reason(entry: Entry) -> None:
+    report = prove_entry(entry)
+    found = reasons_of(report)
+    assert (
+        found.keys(),
+        found.get(str(entry.expects)),
+        report.invalid,
+        report.certificate.adds_up,
+    ) == (entry.reasons, entry.plans, [], True), str(report)
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize("entry", CORRECT, ids=lambda entry: entry.name)
+def test_a_correct_subject_passes(entry: Entry) -> None:
+    report = prove_entry(entry)
+    told = reasons_of(report), report.passed, report.certificate.adds_up
+    assert (told, report.certificate.judged >= 4) == (({}, True, True), True), str(report)
+
+
+@pytest.mark.crash
+def test_only_a_second_death_shows_a_recovery_that_is_safe_once() -> None:
+    report = prove_entry(replace(BY_NAME["recovers-only-once"], depth=1))
+    assert (report.passed, report.certificate.judged) == (True, 4)
+
+
+def test_every_guarantee_of_an_agent_has_a_subject_that_breaks_it() -> None:
+    assert {entry.expects for entry in BROKEN} >= OF_AGENTS
+
+
+def test_every_entry_can_be_told_apart() -> None:
+    described = {entry.name: entry.description for entry in ENTRIES}
+    assert len(described) == len(set(described.values())) == len(ENTRIES)
+    assert all(described.values())
+
+
+# -- what counts as found ---------------------------------------------------------------------
+
+LOST = BY_NAME["marks-before-it-acts"]
+
+
+def report_of(*findings: tuple[FindingKind, str]) -> ConformanceReport:
+    return ConformanceReport(2, [Finding(kind, 0, "", plan) for kind, plan in findings])
+
+
+AS_EXPECTED = tuple((FindingKind.EFFECT_LOST, plan) for plan in sorted(LOST.plans))
+
+UNMET = {
+    "nothing": (LOST, report_of()),
+    "another reason": (
+        LOST,
+        report_of(*((FindingKind.EFFECT_REPLAYED, plan) for plan in LOST.plans)),
+    ),
+    "one reason more": (
+        LOST,
+        report_of(*AS_EXPECTED, (FindingKind.STATE_LOST, "effect:before#1")),
+    ),
+    "another plan": (LOST, report_of((FindingKind.EFFECT_LOST, "effect:after#1"))),
+    "one plan more": (
+        LOST,
+        report_of(*AS_EXPECTED, (FindingKind.EFFECT_LOST, "effect:after#1")),
+    ),
+    "a kill that did not happen": (LOST, replace(report_of(*AS_EXPECTED), invalid=["hung"])),
+    "a score that shows nothing": (
+        BY_NAME["doubts-needlessly"],
+        replace(report_of(), scored=Ambiguity(reported=2)),
+    ),
+    "a correct one condemned": (BY_NAME["asks-receiver"], report_of(*AS_EXPECTED)),
+    "a correct one not really killed": (
+        BY_NAME["asks-receiver"],
+        replace(report_of(), invalid=["hung"]),
+    ),
+}
+
+
+@pytest.mark.parametrize(("entry", "report"), UNMET.values(), ids=UNMET)
+def test_a_report_that_finds_anything_else_does_not_count(
+    entry: Entry, report: ConformanceReport
+) -> None:
+    assert not entry.is_met_by(report)
+
+
+MET = {
+    "a broken one": (LOST, report_of(*AS_EXPECTED)),
+    "a correct one": (BY_NAME["asks-receiver"], report_of()),
+    "a score": (
+        BY_NAME["doubts-needlessly"],
+        replace(report_of(), scored=Ambiguity(reported=2, needless=2)),
+    ),
+}
+
+
+@pytest.mark.parametrize(("entry", "report"), MET.values(), ids=MET)
+def test_a_report_that_finds_just_that_counts(entry: Entry, report: ConformanceReport) -> None:
+    assert entry.is_met_by(report)
