@@ -92,6 +92,12 @@ _PATH = click.Path(path_type=Path)
     type=click.IntRange(1, JOBS_MAX),
     help="Scenarios side by side; one for each core if not given.",
 )
+@click.option(
+    "--directory",
+    metavar="DIR",
+    type=_PATH,
+    help="Where scenarios lie; a memory file system if not given, where there is one.",
+)
 @click.option("--no-dedupe", is_flag=True, help="Resume equal images once more each time.")
 @click.option(
     "--mode",
@@ -205,6 +211,7 @@ class _Proof:
         try:
             shrunk(report, inputs, lambda fewer: self.of(fewer, Tally()))
         except KeyboardInterrupt:
+            note("interrupted while fewer inputs were looked for; the proof itself is whole")
             return False
         return True
 
@@ -231,6 +238,7 @@ def _arguments(options: Mapping[str, Any]) -> dict[str, Any]:
         "depth": options["depth"] or 1,
         "timeout_seconds": options["timeout_seconds"],
         "jobs": options["jobs"],
+        "directory": options["directory"],
         "dedupe": not options["no_dedupe"],
         "tool": _contract(options),
         "plan": None if plan is None else str(CrashPlan.parse(plan)),

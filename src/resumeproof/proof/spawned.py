@@ -92,8 +92,10 @@ class SpawnHost:
         timeout_seconds: float,
         at_boundary: Callable[[BoundaryNotice], None] | None = None,
     ) -> ForkedLife:
-        """Start a life that runs `body`, which must be picklable; return it when it is dead."""
-        with TemporaryDirectory(prefix="resumeproof-life-") as name:
+        """Start a life that runs a `SpawnedBody`; return it when it is dead."""
+        assert isinstance(body, SpawnedBody)
+        # Beside the scenario, where it is removed with it, even if this worker is killed.
+        with TemporaryDirectory(prefix="life-", dir=body.order.root.parent) as name:
             place = Path(name)
             # Where modules are found comes first: without it the rest cannot be read.
             specification = pickle.dumps(sys.path) + pickle.dumps(body)
