@@ -22,6 +22,18 @@ FINALLY, LOGS = BY_NAME["saves-in-finally"], BY_NAME["appends-to-log"]
 DEDUPLICATED = BY_NAME["lets-receiver-deduplicate"]
 
 
+TABLE = """\
+subject                    must be found    process  inline
+saves-in-finally           effect_replayed  found    missed
+  Saves its state in `finally`, which a killed process never comes to
+lets-receiver-deduplicate  nothing          passes   condemned: effect_replayed
+  Simply acts again after a death: its receiver deduplicates by key
+
+process isolation: 1 of 1 broken subjects found, 0 of 1 correct ones condemned
+inline isolation:  0 of 1 broken subjects found, 1 of 1 correct ones condemned
+"""
+
+
 class Selftest:
     """The command, over subjects of the test's own."""
 
@@ -41,17 +53,7 @@ def selftest(monkeypatch: pytest.MonkeyPatch) -> Selftest:
 
 
 def test_what_it_prints_for_people(selftest: Selftest) -> None:
-    assert selftest(FINALLY, DEDUPLICATED, form="text") == (
-        0,
-        "subject                    must be found    process  inline\n"
-        "saves-in-finally           effect_replayed  found    missed\n"
-        "  Saves its state in `finally`, which a killed process never comes to\n"
-        "lets-receiver-deduplicate  nothing          passes   condemned: effect_replayed\n"
-        "  Simply acts again after a death: its receiver deduplicates by key\n"
-        "\n"
-        "process isolation: 1 of 1 broken subjects found, 0 of 1 correct ones condemned\n"
-        "inline isolation:  0 of 1 broken subjects found, 1 of 1 correct ones condemned\n",
-    )
+    assert selftest(FINALLY, DEDUPLICATED, form="text") == (0, TABLE)
 
 
 def test_what_it_prints_for_programs(selftest: Selftest) -> None:
