@@ -92,6 +92,9 @@ class Conform:
         self._test = request.node.nodeid
         self._proofs = 0
 
+    def __repr__(self) -> str:
+        return f"<conform of {self._test}>"
+
     def __call__(
         self, factory: Any, inputs: Iterable[Any], run_id: str = "run", **options: Any
     ) -> ConformanceReport:

@@ -73,9 +73,10 @@ class _InlineProof:
 
     def run(self, plan: CrashPlan | None) -> ConformanceReport:
         report = self._report
-        baseline = self._baseline()
-        report.crash_points = len(baseline.effects)
-        plans = self._plans(len(baseline.effects)) if plan is None else [plan]
+        log = EffectLog()
+        baseline = self._baseline(log)
+        report.crash_points = len(log.effects)
+        plans = self._plans(report.crash_points) if plan is None else [plan]
         self._progress.start(len(plans))
         for each in plans:
             if each.points:
@@ -89,8 +90,7 @@ class _InlineProof:
         )
         return report
 
-    def _baseline(self) -> Seen:
-        log = EffectLog()
+    def _baseline(self, log: EffectLog) -> Seen:
         ending = self._live(self._settings.run_id, log)
         if ending.error is not None:
             reason = described(ending.error)
