@@ -18,6 +18,7 @@ from pathlib import Path
 import click
 
 from docs_boundaries import boundaries_rows, promises_rows
+from docs_detection import HEADS, detection_rates, detection_rows
 from docs_evidence import receipt_rows
 from docs_examples import demo_timeline, documents_rows, workflow_json
 from resumeproof import cli
@@ -129,6 +130,11 @@ def promises_table() -> str:
     return table(*promises_rows())
 
 
+def detection_table() -> str:
+    """What the proof finds in subjects whose verdict is known."""
+    return table(HEADS, detection_rows()) + detection_rates()
+
+
 def layers_table() -> str:
     """The layers of the import-linter contract, top first, as far as they are there."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -188,6 +194,7 @@ def help_pages_text() -> str:
 GENERATORS: Generators = {
     "boundaries": boundaries_table,
     "demo-timeline": demo_timeline,
+    "detection": detection_table,
     "documents": documents_table,
     "errors": errors_table,
     "exit-status": exit_status_table,

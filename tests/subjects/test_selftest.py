@@ -29,8 +29,8 @@ saves-in-finally           effect_replayed  found    missed
 lets-receiver-deduplicate  nothing          passes   condemned: effect_replayed
   Simply acts again after a death: its receiver deduplicates by key
 
-process isolation: 1 of 1 broken subjects found, 0 of 1 correct ones condemned
-inline isolation:  0 of 1 broken subjects found, 1 of 1 correct ones condemned
+process isolation: 1 of 1 broken subjects found for their own reason, 0 of 1 correct ones condemned
+inline isolation:  0 of 1 broken subjects found for their own reason, 1 of 1 correct ones condemned
 """
 
 
@@ -121,5 +121,5 @@ def test_a_played_death_that_never_ends_is_given_up() -> None:
     assert (trial.told, trial.told_inline, trial.inline_said) == (
         True,
         False,
-        "missed (it does not end)",
+        "it does not end",
     )

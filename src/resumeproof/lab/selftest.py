@@ -70,8 +70,10 @@ class Trial:
             return "passes" if self.entry.expects is None else "found"
         if self.entry.expects is None:
             return f"condemned: {_outcome(self.inline)}"
+        if self.inline.failed:
+            return self.inline.failed
         other = _outcome(self.inline)
-        return f"missed ({other})" if other else "missed"
+        return f"found as {other}" if other else "missed"
 
 
 def _outcome(found: Found) -> str:
@@ -89,7 +91,7 @@ class Rates:
 
     def __str__(self) -> str:
         return (
-            f"{self.told} of {self.broken} broken subjects found, "
+            f"{self.told} of {self.broken} broken subjects found for their own reason, "
             f"{self.condemned} of {self.correct} correct ones condemned"
         )
 
