@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import shutil
 import sqlite3
 import subprocess
@@ -147,3 +148,28 @@ class Desk:
     def copy_to(self, path: Path) -> Desk:
         shutil.copytree(self.path, path)
         return Desk(path)
+
+
+def on_a_terminal(
+    desk: Desk, *words: str | Path, env: Mapping[str, str] | None = None
+) -> tuple[int, str]:
+    """Run a command whose standard output and error are one terminal; what appeared on it."""
+    controller, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, *words],
+        cwd=desk.path,
+        env=environment({"TERM": "xterm", "NO_COLOR": "", **(env or {})}),
+        stdin=subprocess.DEVNULL,
+        stdout=terminal,
+        stderr=terminal,
+    )
+    os.close(terminal)
+    seen = b""
+    try:
+        while piece := os.read(controller, 4096):
+            seen += piece
+    except OSError:
+        pass  # Linux's word for the end: EIO once nobody has the terminal open.
+    os.close(controller)
+    status = process.wait(TIMEOUT_SECONDS)
+    return status, seen.decode().replace("\r\n", "\n")

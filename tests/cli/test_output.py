@@ -4,44 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from resumeproof.domain.printable import shown
 from tests.cli.conftest import Worked
-from tests.cli.desk import CHARGE, COMMAND, TIMEOUT_SECONDS, Desk, environment
+from tests.cli.desk import CHARGE, TIMEOUT_SECONDS, Desk, environment, on_a_terminal
 
 RED_LABEL = "\x1b[31m\x1b[1merror:\x1b[0m"
-
-
-def on_a_terminal(
-    desk: Desk, *words: str | Path, env: Mapping[str, str] | None = None
-) -> tuple[int, str]:
-    """Run a command whose standard output and error are one terminal; what appeared on it."""
-    controller, terminal = pty.openpty()
-    process = subprocess.Popen(
-        [*COMMAND, *words],
-        cwd=desk.path,
-        env=environment({"TERM": "xterm", "NO_COLOR": "", **(env or {})}),
-        stdin=subprocess.DEVNULL,
-        stdout=terminal,
-        stderr=terminal,
-    )
-    os.close(terminal)
-    seen = b""
-    try:
-        while piece := os.read(controller, 4096):
-            seen += piece
-    except OSError:
-        pass  # Linux's word for the end: EIO once nobody has the terminal open.
-    os.close(controller)
-    status = process.wait(TIMEOUT_SECONDS)
-    return status, seen.decode().replace("\r\n", "\n")
 
 
 def test_text_on_a_terminal_and_one_document_in_a_pipe(worked: Worked) -> None:
@@ -265,7 +238,7 @@ def test_an_action_from_a_closed_standard_input(desk: Desk) -> None:
 
 COMMANDS = (
     "create", "approve", "replace-action", "cancel", "resume", "reconcile", "timeline", "show",
-    "list", "effects", "verify", "demo",
+    "list", "effects", "verify", "demo", "conform", "selftest",
 )  # fmt: skip
 
 

@@ -28,8 +28,8 @@ _HOMES = {
     "effects": "resumeproof.cli.look:effects",
     "verify": "resumeproof.cli.verify:verify",
     "demo": "resumeproof.cli.demo:demo",
-    "selftest": "resumeproof.cli.selftest:selftest",
     "conform": "resumeproof.cli.conform:conform",
+    "selftest": "resumeproof.cli.selftest:selftest",
 }
 
 

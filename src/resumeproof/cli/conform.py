@@ -34,9 +34,7 @@ _SIDES = {"before": ("before",), "after": ("after",), "both": ("before", "after"
 _PATH = click.Path(path_type=Path)
 
 
-@click.command(
-    short_help="Kill an agent at each of its effects, and see what a resume makes of it."
-)
+@click.command(short_help="Kill an agent at each of its effects, and judge its resumes.")
 @click.argument("target")
 @click.option(
     "--inputs",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from resumeproof.lab.selftest import Found, Rates, Trial
 
 
-@click.command(short_help="Prove subjects whose verdict is known, and see whether it is found.")
+@click.command(short_help="Prove subjects whose verdict is known, and see it found.")
 @takes_format
 @click.pass_obj
 def selftest(output: Output) -> int:

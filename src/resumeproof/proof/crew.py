@@ -14,7 +14,8 @@ import signal
 import struct
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Generator, Iterator, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
@@ -25,6 +26,7 @@ from resumeproof.errors import ResumeproofError, WorkerDied
 
 _HEADER: Final = struct.Struct("!I")
 _READ_BYTES: Final = 1 << 16
+_GENERATIONS: Final = 1_000  # of processes that start each other
 
 
 class Report:
@@ -60,7 +62,7 @@ class Message:
 class Crew:
     """Runs tasks in workers of their own, all at once."""
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[Message]:
+    def run(self, tasks: Sequence[Task]) -> Generator[Message, None, None]:
         """Yield what the workers say, until all are done.
 
         Raises what a task raises, and `WorkerDied` where a worker died before its last word.
@@ -87,15 +89,24 @@ def _end_adopted(before: Set[int]) -> None:
     """End what a dead worker's lives left to this process.
 
     Lives, and whatever they start, are in sessions of their own; a child that somebody else in
-    this process has started meanwhile is in ours.
+    this process has started meanwhile is in ours. What a life has started becomes ours only when
+    that life is dead.
     """
-    for pid in own_children() - before:
-        try:
-            if os.getsid(pid) != os.getsid(0):
+    for _ in range(_GENERATIONS):
+        strangers = [pid for pid in own_children() - before if _is_elsewhere(pid)]
+        if not strangers:
+            return
+        for pid in strangers:
+            with suppress(ProcessLookupError, ChildProcessError):
                 kill_life(pid)
                 os.waitpid(pid, 0)
-        except (ProcessLookupError, ChildProcessError):
-            continue
+
+
+def _is_elsewhere(pid: int) -> bool:
+    try:
+        return os.getsid(pid) != os.getsid(0)
+    except ProcessLookupError:
+        return False
 
 
 def _listen(selector: selectors.BaseSelector, pids: dict[int, int]) -> Iterator[Message]:

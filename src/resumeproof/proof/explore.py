@@ -10,6 +10,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -169,11 +170,14 @@ class _Proof:
         self, tasks: Sequence[Callable[[Worker, Report], object]], baseline: Baseline | None
     ) -> list[object]:
         results: list[object] = []
-        for message in self._lives.workers().run([self._at_work(task, baseline) for task in tasks]):
-            if message.done:
-                results.append(message.content)
-            else:
-                self._progress.advance(message.content)
+        work = [self._at_work(task, baseline) for task in tasks]
+        # An exception keeps its frames, and so a generator, alive: workers go before their files.
+        with closing(self._lives.workers().run(work)) as messages:
+            for message in messages:
+                if message.done:
+                    results.append(message.content)
+                else:
+                    self._progress.advance(message.content)
         return results
 
     def _at_work(self, task: Callable[[Worker, Report], object], baseline: Baseline | None) -> Task:

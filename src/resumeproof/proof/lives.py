@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -27,7 +27,7 @@ class Host(Protocol):
 class Workers(Protocol):
     """Runs tasks, and yields what they say until all are done."""
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[Message]: ...
+    def run(self, tasks: Sequence[Task]) -> Generator[Message, None, None]: ...
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import importlib
 import os
 import pickle
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,7 +131,7 @@ def _witness(life: Life) -> tuple[str, int] | None:
 class Alone:
     """Does one task after the other in this process, where there is no fork to make workers."""
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[Message]:
+    def run(self, tasks: Sequence[Task]) -> Generator[Message, None, None]:
         for number, task in enumerate(tasks):
             heard = _Heard()
             result = task(heard)
