@@ -71,6 +71,10 @@ class EffectLog:
         """The keys of all effects that have one, in order."""
         return [effect.key for effect in self.effects if effect.key is not None]
 
+    def find(self, key: str) -> Effect | None:
+        """The first effect of a key, or None."""
+        return next((effect for effect in self.effects if effect.key == key), None)
+
 
 class ReceiverLog(EffectLog):
     """The effects that a receiver's ledger holds, as the life numbered `life` sees them."""
@@ -96,6 +100,15 @@ class ReceiverLog(EffectLog):
     @property
     def effects(self) -> list[Effect]:
         return [effect_of(received) for received in self._receiver.effects()]
+
+    # Agents ask for a key at each step: no payload is unpacked for that.
+
+    def keys(self) -> list[str]:
+        return [effect.key for effect in self._receiver.effects() if effect.key is not None]
+
+    def find(self, key: str) -> Effect | None:
+        found = (received for received in self._receiver.effects() if received.key == key)
+        return next(map(effect_of, found), None)
 
 
 def effect_of(received: ReceivedEffect) -> Effect:
@@ -166,7 +179,7 @@ class Context:
     def lookup(self, key: str) -> Effect | None:
         """The first effect of a key that the receiver shows, or None."""
         self._need_lookup()
-        return next((effect for effect in self._log.effects if effect.key == key), None)
+        return self._log.find(key)
 
     def in_doubt(self, key: str) -> None:
         """Report that this subject cannot know whether the effect of `key` happened."""
