@@ -38,7 +38,7 @@ def copy_image(source: Path, target: Path) -> None:
 
 
 def byte_digest(directory: Path) -> str:
-    """A digest of all names, kinds and bytes below a directory."""
+    """A digest of all names, kinds and bytes below a directory, which may be gone."""
     digest = hashlib.blake2b(digest_size=16)
     for relative, path in _walk(directory):
         digest.update(os.fsencode(relative) + b"\0")
@@ -64,8 +64,12 @@ def semantic_digest(directory: Path) -> str:
 
 
 def _walk(directory: Path, relative: str = "") -> Iterator[tuple[str, Path]]:
-    with os.scandir(directory) as entries:
-        ordered = sorted(entries, key=lambda entry: entry.name)
+    try:
+        with os.scandir(directory) as entries:
+            ordered = sorted(entries, key=lambda entry: entry.name)
+    except FileNotFoundError:
+        yield f"{relative}/", directory
+        return
     for entry in ordered:
         name = f"{relative}/{entry.name}"
         yield name, Path(entry.path)
