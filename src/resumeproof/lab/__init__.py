@@ -1,1 +1,1 @@
-"""The demo: one crash boundary, two workflows, and the process that dies."""
+"""The demo, and subjects whose verdict is known: what shows the proof, and what it is worth."""
