@@ -8,10 +8,12 @@ What it needs is imported when a proof is asked for: every test run loads this m
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shlex
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -131,9 +133,9 @@ class Conform:
             return
         from resumeproof.evidence.proof_receipt import write_proof
 
-        name = _NOT_IN_NAMES.sub("-", self._test).strip("-")[-_NAME_LIMIT:]
-        number = f"-{self._proofs}" if self._proofs > 1 else ""
-        place = self._config.invocation_params.dir / directory / f"{name}{number}"
+        place = self._config.invocation_params.dir / directory / _place_of(self._test)
+        if self._proofs > 1:
+            place = place.with_name(f"{place.name}-{self._proofs}")
         place.mkdir(parents=True, exist_ok=True)
         write_proof(place, report.terms, report)
 
@@ -142,6 +144,20 @@ class Conform:
 def conform(request: pytest.FixtureRequest) -> Conform:
     """Kill an agent at each of its effects, resume it, and fail where that was not safe."""
     return Conform(request)
+
+
+def _place_of(test: str) -> Path:
+    """Where a test's reports lie: `folder/file.py/Class/test`, in names that any system takes.
+
+    Tests are told apart by a digest where such a name does not.
+    """
+    path, *names = test.split("::", 1)
+    parts = [*path.split("/"), *"".join(names).split("::")]
+    plain = [_NOT_IN_NAMES.sub("-", part)[:_NAME_LIMIT].strip(".") for part in parts]
+    if plain != parts:
+        digest = hashlib.blake2b(test.encode(), digest_size=4).hexdigest()
+        plain[-1] = f"{plain[-1].rstrip('-')}-{digest}"
+    return Path(*plain)
 
 
 def _number(config: pytest.Config, name: str, kind: type[int] | type[float]) -> Any:

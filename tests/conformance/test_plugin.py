@@ -184,30 +184,33 @@ def test_it(conform):
 
 def test_each_report_is_written_by_test(pytester: pytest.Pytester) -> None:
     source = f"""{AGENT}
-@pytest.mark.parametrize("item", ["a/b", "c"])
+@pytest.mark.parametrize("item", ["a/b", "a:b"])
 def test_it(conform, item):
     conform(Agent, [item])
 
-def test_two(conform):
-    conform(Agent, ["a"])
-    conform(Broken, ["a"])
+class Test:
+    def test_two(self, conform):
+        conform(Agent, ["a"])
+        conform(Broken, ["a"])
 """
     run(pytester, source, "--resumeproof-report=reports").assert_outcomes(passed=2, failed=1)
     reports = pytester.path / "reports"
-    assert {path.name: _told(path) for path in reports.iterdir()} == {
-        "test_it.py-test_it-a-b": (True, "conformance: PASS, 1 effect(s) crashed at, 0 finding(s)"),
-        "test_it.py-test_it-c": (True, "conformance: PASS, 1 effect(s) crashed at, 0 finding(s)"),
-        "test_it.py-test_two": (True, "conformance: PASS, 1 effect(s) crashed at, 0 finding(s)"),
-        "test_it.py-test_two-2": (
-            False,
-            "conformance: FAIL, 1 effect(s) crashed at, 1 finding(s)",
-        ),
+    told = {str(path.parent.relative_to(reports)): _told(path) for path in reports.rglob("*.json")}
+    assert told == {
+        "test_it.py/test_it-a-b-241feda6": (True, PASSED),
+        "test_it.py/test_it-a-b-70ddd14a": (True, PASSED),
+        "test_it.py/Test/test_two": (True, PASSED),
+        "test_it.py/Test/test_two-2": (False, FAILED),
     }
 
 
-def _told(report: Path) -> tuple[bool, str]:
-    receipt = json.loads((report / "receipt.json").read_text())
-    return receipt["passed"], (report / "report.txt").read_text().splitlines()[0]
+PASSED = "conformance: PASS, 1 effect(s) crashed at, 0 finding(s)"
+FAILED = "conformance: FAIL, 1 effect(s) crashed at, 1 finding(s)"
+
+
+def _told(receipt: Path) -> tuple[bool, str]:
+    text = receipt.with_name("report.txt").read_text()
+    return json.loads(receipt.read_text())["passed"], text.splitlines()[0]
 
 
 # -- beside other plugins ------------------------------------------------------------------------
