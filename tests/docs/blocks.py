@@ -111,7 +111,8 @@ def run_at_terminal(script: str, directory: Path) -> str:
                 shown = b"".join(read_until_hung_up(screen.fileno()))
             finally:
                 shell.kill()
-    return shown.decode().replace("\r\n", "\n")
+    # What a return leads back over is drawn over: progress is not there any more at the end.
+    return re.sub(r"[^\n]*\r", "", shown.decode().replace("\r\n", "\n"))
 
 
 def read_until_hung_up(terminal: int) -> Iterator[bytes]:

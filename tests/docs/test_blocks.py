@@ -26,6 +26,7 @@ HOLDS = {
     "continued after a backslash": console("$ echo one \\", "    two", "one two"),
     "continued after >": console("$ for n in 1 2; do", ">     echo $n", "> done", "1", "2"),
     "standard error": console("$ echo one >&2", "one"),
+    "a line that is drawn over": console("$ printf 'one\\rtwo\\n'", "two"),
     "output without a last newline": console("$ printf one", "one", "$ echo two", "two"),
     "an indented block": "- item\n\n  ```console\n  $ echo one\n  one\n  ```\n",
     "a block for the reader": "```sh\nfalse\n```\n",
