@@ -18,11 +18,12 @@ from resumeproof.crash.plan import Boundary, CrashPoint
 from resumeproof.domain.action import parse_action
 from resumeproof.domain.canonical import digest_of
 from resumeproof.domain.contract import Lookup, ToolContract
+from resumeproof.domain.inspection import Stored
 from resumeproof.domain.instant import parse_instant
 from resumeproof.domain.receipt import Answer, Receipt, ToolCall
 from resumeproof.domain.record import Record
 from resumeproof.domain.status import Status
-from resumeproof.domain.workflow import Stored, Workflow
+from resumeproof.domain.workflow import Workflow
 from resumeproof.runtime.clock import SteppedClock
 from resumeproof.runtime.driver import drive
 from resumeproof.runtime.health import Health

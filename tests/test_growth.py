@@ -17,8 +17,8 @@ import pytest
 from benchmark.growth import claim, timeline
 from benchmark.population import UNKNOWN_COUNT, populate, site_in, workflow_ids
 from resumeproof.crash.kill import CRASH_STATUS
+from resumeproof.domain.inspection import inspect
 from resumeproof.domain.status import Status
-from resumeproof.domain.workflow import inspect
 from resumeproof.lab.life import LifeSpecification
 from resumeproof.runtime.driver import drive
 from resumeproof.runtime.kernel import Engine

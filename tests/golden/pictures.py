@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from resumeproof.domain.workflow import inspect
+from resumeproof.domain.inspection import inspect
 from resumeproof.evidence.lanes import ASCII, UNICODE, Glyphs
 from resumeproof.evidence.order import entries_of
 from resumeproof.evidence.timeline import heading, render

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from resumeproof.domain import conclusion as conclusions
+from resumeproof.domain import decision as decisions
 from resumeproof.domain import protocol, recovery
 from resumeproof.domain.record import Draft
 from resumeproof.domain.status import Event
@@ -45,25 +47,25 @@ def _read(world: World, place: int) -> Move | None:
     decision = recovery.decide(
         recovery.Facts(WORKFLOW_ID, workflow, None, action, instant(world.now_seconds))
     )
-    if isinstance(decision, recovery.Refuse | recovery.Return):
+    if isinstance(decision, decisions.Refuse | decisions.Return):
         return None
     return f"decides {decision}", with_driver(world, place, Decided(workflow, action, decision))
 
 
 def _act(scope: Scope, world: World, place: int, driver: Decided) -> Move:
     match driver.decision:
-        case recovery.Attempt(purpose):
+        case decisions.Attempt(purpose):
             return _claim(scope, world, place, driver, purpose)
-        case recovery.PeekEventually():
+        case decisions.PeekEventually():
             return _look(world, place, driver)
-        case recovery.Fail() | recovery.MarkUnknown() as conclusion:
+        case decisions.Fail() | decisions.MarkUnknown() as conclusion:
             return _commit(scope, world, place, Concluded(driver.workflow, conclusion, False))
         case other:
             raise AssertionError(f"nothing to do for {other}")
 
 
 def _claim(
-    scope: Scope, world: World, place: int, driver: Decided, purpose: recovery.Purpose
+    scope: Scope, world: World, place: int, driver: Decided, purpose: decisions.Purpose
 ) -> Move:
     stored = world.journal.workflow
     if not _unchanged_since(scope, driver.workflow, stored):
@@ -92,7 +94,7 @@ def _look(world: World, place: int, driver: Decided) -> Move:
         now_seconds=world.now_seconds,
         fails=False,
     )
-    conclusion = recovery.conclude_lookup(
+    conclusion = conclusions.conclude_lookup(
         driver.workflow,
         fingerprint=driver.action,
         now=instant(world.now_seconds),
@@ -107,11 +109,11 @@ def conclude(
     world: World,
     place: int,
     workflow: Workflow,
-    conclusion: recovery.Conclusion,
+    conclusion: decisions.Conclusion,
     *,
     claimed: bool,
 ) -> World:
-    if isinstance(conclusion, recovery.Refuse):
+    if isinstance(conclusion, decisions.Refuse):
         return with_driver(world, place, None)
     return with_driver(world, place, Concluded(workflow, conclusion, claimed))
 
@@ -122,7 +124,7 @@ def _commit(scope: Scope, world: World, place: int, driver: Concluded) -> Move:
         return "is refused: Conflict", with_driver(world, place, None)
     drafts = protocol.outcome(stored, conclusion, claimed=driver.claimed, then="finish")
     acknowledged = world.journal.acknowledged
-    if isinstance(conclusion, recovery.Acknowledge):
+    if isinstance(conclusion, decisions.Acknowledge):
         # The pure command after a call folds into the commit of its outcome.
         drafts += (Draft(Event.COMPLETED, {"output": None}),)
         acknowledged += (conclusion.receipt,)
@@ -134,19 +136,19 @@ def _commit(scope: Scope, world: World, place: int, driver: Concluded) -> Move:
     return f"commits {_outline(conclusion)}", with_driver(committed(world, journal), place, None)
 
 
-def _outline(conclusion: recovery.Conclusion) -> str:
+def _outline(conclusion: decisions.Conclusion) -> str:
     return type(conclusion).__name__
 
 
-def heard(world: World, driver: Waiting, answer: Any) -> recovery.Conclusion:
-    if driver.purpose is recovery.Purpose.LOOKUP:
-        return recovery.conclude_lookup(
+def heard(world: World, driver: Waiting, answer: Any) -> decisions.Conclusion:
+    if driver.purpose is decisions.Purpose.LOOKUP:
+        return conclusions.conclude_lookup(
             driver.workflow,
             fingerprint=driver.action,
             now=instant(world.now_seconds),
             answer=answer,
         )
-    return recovery.conclude_call(driver.workflow, fingerprint=driver.action, answer=answer)
+    return conclusions.conclude_call(driver.workflow, fingerprint=driver.action, answer=answer)
 
 
 def _unchanged_since(scope: Scope, read: Workflow, stored: Workflow) -> bool:

@@ -19,6 +19,8 @@ import filelock  # noqa: F401 - here once, and not in each life
 
 from resumeproof.crash.faults import Trap
 from resumeproof.crash.witness import WITNESS_VARIABLE, witness_address
+from resumeproof.domain import conclusion as conclusions
+from resumeproof.domain import decision as decisions
 from resumeproof.domain import recovery
 from resumeproof.domain.workflow import Workflow
 from resumeproof.lab.life import LifeSpecification, live
@@ -29,16 +31,16 @@ RAISED_STATUS = 1
 
 # -- known bugs ------------------------------------------------------------------------------
 
-_key_alive, _conclude_call = recovery.key_alive, recovery.conclude_call
+_key_alive, _conclude_call = recovery.key_alive, conclusions.conclude_call
 
 
 def _alive_since_last_claim(workflow: Workflow, now: datetime) -> bool:
     return _key_alive(replace(workflow, first_unsettled_at=workflow.last_call_at), now)
 
 
-def _doubt_cleared(workflow: Workflow, **facts: Any) -> recovery.Conclusion:
+def _doubt_cleared(workflow: Workflow, **facts: Any) -> decisions.Conclusion:
     conclusion = _conclude_call(workflow, **facts)
-    if isinstance(conclusion, recovery.AttemptFailed):
+    if isinstance(conclusion, decisions.AttemptFailed):
         return replace(conclusion, stays_in_doubt=False)
     return conclusion
 
@@ -48,9 +50,9 @@ BUGS: dict[str, Bug] = {
     "key_life_from_last_claim": ((recovery, kernel), "key_alive", _alive_since_last_claim),
     "doubt_cleared_by_later_failure": ((kernel,), "conclude_call", _doubt_cleared),
     "unfenced_absence_trusted": (
-        (recovery,),
+        (conclusions,),
         "_nothing_found",
-        lambda *_: recovery.AbsenceProved(),
+        lambda *_: decisions.AbsenceProved(),
     ),
     "kill_never_fires": ((Trap,), "reach", lambda *_: None),
 }

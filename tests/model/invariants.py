@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from resumeproof.domain.contract import KEY_LIFETIME_MARGIN, Lookup
-from resumeproof.domain.recovery import Doubt, Purpose
+from resumeproof.domain.decision import Doubt, Purpose
 from resumeproof.domain.status import ENDED, Status
 from tests.model.driver import step
 from tests.model.ledger import receipt_of, seconds_of

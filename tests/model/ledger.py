@@ -11,10 +11,10 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import NamedTuple
 
+from resumeproof.domain.conclusion import Found
 from resumeproof.domain.contract import Lookup, ToolContract
 from resumeproof.domain.instant import format_instant, parse_instant
 from resumeproof.domain.receipt import Answer, Receipt
-from resumeproof.domain.recovery import Found
 from resumeproof.errors import (
     AttemptRepeated,
     FailedBeforeEffect,

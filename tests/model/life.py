@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from resumeproof.domain import recovery
+from resumeproof.domain import decision as decisions
 from resumeproof.domain.record import Draft
 from resumeproof.domain.status import Event, Status
 from resumeproof.errors import InvalidTransition
@@ -67,9 +67,9 @@ def observed(world: World) -> Observed:
 def _crossing(driver: Driver) -> tuple[Boundary, ...]:
     """The two boundaries on either side of a driver's next step; none where it has none."""
     match driver:
-        case Decided(decision=recovery.Attempt()):
+        case Decided(decision=decisions.Attempt()):
             return Boundary.CLAIM_BEFORE, Boundary.CLAIM_AFTER
-        case Decided(decision=recovery.PeekEventually()) | Claimed() | Waiting():
+        case Decided(decision=decisions.PeekEventually()) | Claimed() | Waiting():
             return Boundary.TOOL_BEFORE, Boundary.TOOL_AFTER
         case Decided() | Concluded():
             return Boundary.ACK_BEFORE, Boundary.ACK_AFTER
@@ -111,7 +111,7 @@ def _advanced(scope: Scope, world: World, fail_before: int) -> World:
     driver = world.drivers[0]
     if not isinstance(driver, Waiting):
         return world
-    calls = driver.purpose is not recovery.Purpose.LOOKUP
+    calls = driver.purpose is not decisions.Purpose.LOOKUP
     return land(world, driver.flight, fails=calls and world.failures < fail_before)
 
 

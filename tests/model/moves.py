@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from resumeproof.domain import recovery
+from resumeproof.domain import decision as decisions
 from resumeproof.domain.record import Draft
 from resumeproof.domain.status import Event, Status
 from tests.model import ledger as tool
@@ -29,8 +29,8 @@ from tests.model.world import (
 
 def land(world: World, flight: Flight, *, fails: bool) -> World:
     """A call or lookup reaches the tool; its driver has the answer, if it still waits for it."""
-    ask = tool.look_up if flight.purpose is recovery.Purpose.LOOKUP else tool.call
-    told = {} if flight.purpose is recovery.Purpose.LOOKUP else {"digest": flight.action}
+    ask = tool.look_up if flight.purpose is decisions.Purpose.LOOKUP else tool.call
+    told = {} if flight.purpose is decisions.Purpose.LOOKUP else {"digest": flight.action}
     ledger, answer = ask(
         world.ledger,
         attempt=flight.attempt,

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 from hypothesis import strategies as st
 
 from resumeproof.crash.kill import Kill
+from resumeproof.domain import decision as decisions
 from resumeproof.domain import recovery
 from resumeproof.domain.contract import Lookup, ToolContract
 from resumeproof.domain.status import ENDED, Event, Status
@@ -198,11 +199,11 @@ def _refusal(before: World, after: World) -> ResumeproofError | type[Resumeproof
         )
     )
     match decision:
-        case recovery.Return():
+        case decisions.Return():
             return None
-        case recovery.Refuse(error):
+        case decisions.Refuse(error):
             return error
-        case recovery.PeekEventually():
+        case decisions.PeekEventually():
             # It looked, and nothing was settled.
             return NotYet
         case other:

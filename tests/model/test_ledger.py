@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resumeproof.domain.canonical import digest_of
+from resumeproof.domain.conclusion import Found
 from resumeproof.domain.contract import Lookup
 from resumeproof.domain.instant import format_instant
 from resumeproof.domain.receipt import Answer, Receipt, ToolCall
-from resumeproof.domain.recovery import Found
 from resumeproof.errors import ResumeproofError
 from resumeproof.stores.sqlite_ledger import SqliteLedger
 from tests.model import ledger as model

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from resumeproof.domain import recovery
+from resumeproof.domain import conclusion as conclusions
+from resumeproof.domain import decision as decisions
 from resumeproof.domain.status import ENDED, Event, Status
 from tests.model.contracts import KINDS
 from tests.model.invariants import violated
@@ -135,7 +136,7 @@ def test_random_lives_keep_every_promise(
 
 
 def test_a_life_under_a_broken_table_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recovery, "_nothing_found", lambda *_: recovery.AbsenceProved())
+    monkeypatch.setattr(conclusions, "_nothing_found", lambda *_: decisions.AbsenceProved())
 
     @settings(phases=[Phase.generate], print_blob=False)
     @given(operations=LIVES)

@@ -8,10 +8,12 @@ from types import MappingProxyType
 
 import pytest
 
-from resumeproof.domain import recovery, workflow
+from resumeproof.domain import conclusion as conclusions
+from resumeproof.domain import decision as decisions
+from resumeproof.domain import folding, recovery
 from resumeproof.domain.contract import Lookup
+from resumeproof.domain.decision import AbsenceProved, Acknowledge, AttemptFailed, Purpose
 from resumeproof.domain.instant import format_instant
-from resumeproof.domain.recovery import AbsenceProved, Acknowledge, AttemptFailed, Purpose
 from resumeproof.domain.status import TRANSITIONS, Event, Status
 from resumeproof.errors import NotYet
 from tests.model.contracts import KINDS
@@ -74,15 +76,15 @@ Undo = Callable[[pytest.MonkeyPatch, Scope], Scope]
 
 
 def doubt_cleared_by_a_later_failure(patch: pytest.MonkeyPatch, scope: Scope) -> Scope:
-    real = recovery.conclude_call
+    real = conclusions.conclude_call
 
-    def forgetful(*args: object, **facts: object) -> recovery.Conclusion:
+    def forgetful(*args: object, **facts: object) -> decisions.Conclusion:
         conclusion = real(*args, **facts)  # type: ignore[arg-type]
         if isinstance(conclusion, AttemptFailed):
             return replace(conclusion, stays_in_doubt=False)
         return conclusion
 
-    patch.setattr(recovery, "conclude_call", forgetful)
+    patch.setattr(conclusions, "conclude_call", forgetful)
     return scope
 
 
@@ -99,7 +101,7 @@ def key_life_reckoned_from_the_last_claim(patch: pytest.MonkeyPatch, scope: Scop
 
 
 def unfenced_absence_trusted(patch: pytest.MonkeyPatch, scope: Scope) -> Scope:
-    patch.setattr(recovery, "_nothing_found", lambda *_: AbsenceProved())
+    patch.setattr(conclusions, "_nothing_found", lambda *_: AbsenceProved())
     return scope
 
 
@@ -128,9 +130,9 @@ def lookup_never_asked(patch: pytest.MonkeyPatch, scope: Scope) -> Scope:
 
 def absence_waited_out_for_ever(patch: pytest.MonkeyPatch, scope: Scope) -> Scope:
     patch.setattr(
-        recovery,
+        conclusions,
         "_nothing_found",
-        lambda workflow, now: recovery.Refuse(NotYet(workflow.id, format_instant(now), "")),
+        lambda workflow, now: decisions.Refuse(NotYet(workflow.id, format_instant(now), "")),
     )
     return scope
 
@@ -138,7 +140,7 @@ def absence_waited_out_for_ever(patch: pytest.MonkeyPatch, scope: Scope) -> Scop
 def absence_acknowledged(patch: pytest.MonkeyPatch, scope: Scope) -> Scope:
     forged = receipt_of(Effect(1, D1, 0), scope.key)
     patch.setattr(
-        recovery,
+        conclusions,
         "_nothing_found",
         lambda *_: Acknowledge(forged, replayed=True, source=Purpose.LOOKUP),
     )
@@ -147,7 +149,7 @@ def absence_acknowledged(patch: pytest.MonkeyPatch, scope: Scope) -> Scope:
 
 def end_not_final_and_nothing_compared(patch: pytest.MonkeyPatch, scope: Scope) -> Scope:
     reopened = {(Status.COMPLETED, Event.EFFECT_ACKNOWLEDGED): Status.RUNNING}
-    patch.setattr(workflow, "TRANSITIONS", MappingProxyType({**TRANSITIONS, **reopened}))
+    patch.setattr(folding, "TRANSITIONS", MappingProxyType({**TRANSITIONS, **reopened}))
     return scope._replace(swap_on="id", replacements=0)
 
 

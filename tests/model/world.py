@@ -19,7 +19,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
-from resumeproof.domain import protocol, recovery
+from resumeproof.domain import decision as decisions
+from resumeproof.domain import protocol
 from resumeproof.domain.contract import ToolContract
 from resumeproof.domain.instant import format_instant
 from resumeproof.domain.receipt import Receipt
@@ -82,7 +83,7 @@ class Decided(NamedTuple):
 
     workflow: Workflow
     action: str
-    decision: recovery.Decision
+    decision: decisions.Decision
 
 
 class Claimed(NamedTuple):
@@ -90,7 +91,7 @@ class Claimed(NamedTuple):
 
     workflow: Workflow
     action: str
-    purpose: recovery.Purpose
+    purpose: decisions.Purpose
 
 
 class Waiting(NamedTuple):
@@ -98,7 +99,7 @@ class Waiting(NamedTuple):
 
     workflow: Workflow
     action: str
-    purpose: recovery.Purpose
+    purpose: decisions.Purpose
 
     @property
     def flight(self) -> Flight:
@@ -122,7 +123,7 @@ class Flight(NamedTuple):
 
     attempt: int
     action: str
-    purpose: recovery.Purpose
+    purpose: decisions.Purpose
 
 
 class World(NamedTuple):

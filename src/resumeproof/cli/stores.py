@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from resumeproof.domain.workflow import Stored, Workflow
+    from resumeproof.domain.inspection import Stored
+    from resumeproof.domain.workflow import Workflow
     from resumeproof.runtime.session import Site
     from resumeproof.stores.protocols import Journal
 
@@ -49,7 +50,7 @@ def observed(journal: Journal, workflow_id: str) -> dict[str, Any]:
 
 def sound(stored: Stored) -> Workflow:
     """The workflow that a timeline tells. Raises `JournalDamaged`."""
-    from resumeproof.domain.workflow import inspect
+    from resumeproof.domain.inspection import inspect
     from resumeproof.errors import JournalDamaged
 
     inspection = inspect(stored)

@@ -13,13 +13,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import IO, Final, Literal
 
 from resumeproof.crash.capture import Capture
 from resumeproof.crash.kill import kill_child
 from resumeproof.crash.tree import LifeTree
 from resumeproof.crash.witness import WITNESS_VARIABLE, Witness, WitnessReader, witness_address
-from resumeproof.domain.frozen import frozen
 from resumeproof.errors import ChildNotReaped, UsageRefused
 
 Channel = Literal["pipe", "stderr"]
@@ -39,7 +39,7 @@ _READ_BYTES: Final = 1 << 16
 _WITNESS_LIMIT: Final = 16  # a second one is wrong already
 
 
-@frozen
+@dataclass(frozen=True)
 class _Death:
     """`returncode` as `subprocess.Popen` spells it; None if somebody else took the status."""
 

@@ -14,10 +14,11 @@ from pathlib import Path
 
 from resumeproof.crash.plan import CrashPoint
 from resumeproof.crash.witness import write_witness
+from resumeproof.domain.inspection import Stored
 from resumeproof.domain.receipt import Answer, Receipt, ToolCall
 from resumeproof.domain.record import Record
 from resumeproof.domain.status import Event, Status
-from resumeproof.domain.workflow import Stored, Workflow
+from resumeproof.domain.workflow import Workflow
 from resumeproof.stores.protocols import Journal, JournalTransaction, Tool
 
 _COMMIT_OF = {

@@ -15,10 +15,10 @@ like, and it must not quietly become a run in which nothing was killed.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from resumeproof.domain.frozen import frozen
 from resumeproof.errors import PlanRefused
 
 BASELINE: Final = "baseline"
@@ -42,7 +42,7 @@ class Boundary(StrEnum):
     ACK_AFTER = "ack:after"
 
 
-@frozen
+@dataclass(frozen=True)
 class CrashPoint:
     """The `occurrence`-th time (from 1) that one life comes to `boundary`.
 
@@ -80,7 +80,7 @@ class CrashPoint:
         return cls(match["boundary"], int(match["occurrence"] or 1))
 
 
-@frozen
+@dataclass(frozen=True)
 class CrashPlan:
     """The crash points of consecutive lives. No points: the baseline, in which nobody dies."""
 

@@ -12,6 +12,7 @@ import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from resumeproof.crash.adoption import adopting_orphans
@@ -20,11 +21,10 @@ from resumeproof.crash.kill import Kill
 from resumeproof.crash.plan import CrashPoint
 from resumeproof.crash.tree import LIFE_VARIABLE, LifeTree
 from resumeproof.crash.witness import Witness
-from resumeproof.domain.frozen import frozen
 from resumeproof.errors import UsageRefused
 
 
-@frozen
+@dataclass(frozen=True)
 class ChildExit:
     """How a process ended. `code` is the exit status, or the number of the signal."""
 
@@ -57,7 +57,7 @@ class ChildExit:
         return {"kind": self.kind, "code": self.code, "text": self.text}
 
 
-@frozen
+@dataclass(frozen=True)
 class Life:
     """One life of a process, from its start to its death.
 

@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 from typing import Final
-
-from resumeproof.domain.frozen import frozen
 
 WITNESS_VARIABLE: Final = "RESUMEPROOF_WITNESS"
 
@@ -24,7 +23,7 @@ _LINE_LIMIT: Final = 512  # bytes, _POSIX_PIPE_BUF of limits.h
 _STDERR: Final = 2
 
 
-@frozen
+@dataclass(frozen=True)
 class Witness:
     """The dying process's word: the `ordinal`-th (from 1) `boundary` of the life of `pid`."""
 

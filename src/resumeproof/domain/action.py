@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from resumeproof.domain.canonical import MAX_INTEGER, canonical_bytes, digest_of
-from resumeproof.domain.frozen import frozen
 from resumeproof.errors import ActionRefused
 
 MAX_TEXT_BYTES: Final = 1 << 20
@@ -29,7 +29,7 @@ _STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]')
 _SHOWN_NAME_CHARACTERS = 60
 
 
-@frozen
+@dataclass(frozen=True)
 class Action:
     """An action as it is stored, approved, sent and hashed. Equal bytes are equal actions.
 

@@ -7,16 +7,16 @@ names the node that comes after it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 from resumeproof.domain.action import Action
 from resumeproof.domain.canonical import JsonValue, canonical_bytes, digest_of
-from resumeproof.domain.frozen import frozen
 
 
-@frozen
+@dataclass(frozen=True)
 class State:
     """What a node sees: the action as stored, its key, and the results of earlier steps by name."""
 
@@ -25,7 +25,7 @@ class State:
     results: Mapping[str, Any]
 
 
-@frozen
+@dataclass(frozen=True)
 class Approve:
     """Wait until a human approves these bytes."""
 
@@ -33,7 +33,7 @@ class Approve:
     then: str
 
 
-@frozen
+@dataclass(frozen=True)
 class Call:
     """Call the action's tool with the approved bytes."""
 
@@ -42,7 +42,7 @@ class Call:
     then: str
 
 
-@frozen
+@dataclass(frozen=True)
 class Finish:
     """End the workflow. `output` is JSON and becomes its recorded result."""
 
@@ -53,7 +53,7 @@ Command = Approve | Call | Finish
 Node = Callable[[State], Command]
 
 
-@frozen
+@dataclass(frozen=True)
 class Program:
     """A workflow definition. `digest` covers its name, its version and the names of its nodes."""
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
-
-from resumeproof.domain.frozen import frozen
 
 KEY_LIFETIME_MARGIN = 0.1
 """Share of a key's lifetime that is not relied upon: clocks differ, and a call takes time."""
@@ -28,7 +27,7 @@ class Lookup(StrEnum):
     EVENTUAL = "eventual"
 
 
-@frozen
+@dataclass(frozen=True)
 class ToolContract:
     """One tool's promises.
 

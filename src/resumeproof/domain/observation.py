@@ -6,12 +6,11 @@ other.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from resumeproof.domain.frozen import frozen
 
-
-@frozen
+@dataclass(frozen=True)
 class LifeSeen:
     """One process life. `exit` is its wait status as `{"kind", "code", "text"}`.
 
@@ -29,7 +28,7 @@ class LifeSeen:
     stderr: str
 
 
-@frozen
+@dataclass(frozen=True)
 class Observation:
     """What the two stores say once nothing changes any more.
 
@@ -46,7 +45,7 @@ class Observation:
     acknowledgements: int
 
 
-@frozen
+@dataclass(frozen=True)
 class ScenarioRun:
     """A subject and a crash plan, carried out.
 

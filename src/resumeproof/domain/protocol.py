@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from resumeproof.domain.record import GENESIS, Draft, Record, chain
-from resumeproof.domain.recovery import (
+from resumeproof.domain.decision import (
     AbsenceProved,
     Acknowledge,
     AttemptFailed,
@@ -20,8 +19,10 @@ from resumeproof.domain.recovery import (
     MarkUnknown,
     Purpose,
 )
+from resumeproof.domain.folding import apply
+from resumeproof.domain.record import GENESIS, Draft, Record, chain
 from resumeproof.domain.status import Event
-from resumeproof.domain.workflow import Workflow, apply
+from resumeproof.domain.workflow import Workflow
 
 Outcome = Acknowledge | AttemptFailed | AbsenceProved | LookupFailed | Fail | MarkUnknown
 

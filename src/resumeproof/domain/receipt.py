@@ -7,14 +7,13 @@ the tool ever did what it says.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from resumeproof.domain.canonical import canonical_bytes, digest_of
-from resumeproof.domain.frozen import frozen
 
 
-@frozen
+@dataclass(frozen=True)
 class Receipt:
     """`fingerprint` is the digest of the action's canonical bytes as the tool received them."""
 
@@ -59,7 +58,7 @@ class Receipt:
 _FIELDS = tuple(field.name for field in fields(Receipt))
 
 
-@frozen
+@dataclass(frozen=True)
 class ToolCall:
     """What a driver sends: the approved bytes, and who asks.
 
@@ -74,7 +73,7 @@ class ToolCall:
     tool: str
 
 
-@frozen
+@dataclass(frozen=True)
 class Answer:
     """A tool's receipt; `replayed` says that it is the receipt of an earlier invocation."""
 

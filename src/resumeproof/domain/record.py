@@ -14,18 +14,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from json.encoder import encode_basestring as quoted  # as RFC 8785, section 3.2.2.2 has it
 from typing import Any
 
 from resumeproof.domain.canonical import canonical_bytes
-from resumeproof.domain.frozen import frozen
 from resumeproof.domain.status import Event
 
 GENESIS = "0" * 64
 """What the first record of a timeline names as its predecessor."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Draft:
     """A record that is not yet chained: what happened, without place and time."""
 
@@ -33,7 +33,7 @@ class Draft:
     facts: Mapping[str, Any]
 
 
-@frozen
+@dataclass(frozen=True)
 class Record:
     """One line of a timeline. `sequence` counts from 1; `at` is an instant's text.
 

@@ -1,8 +1,8 @@
 """The recovery table: what the next driver does, decided from facts alone.
 
 Two tables, read top to bottom, first match wins. `decide` says what to do with a workflow as the
-journal tells it; `conclude_call` and `conclude_lookup` say what a tool's answer makes of it. None
-of them does any I/O, so that the protocol can be walked exhaustively.
+journal tells it; `domain.conclusion` says what a tool's answer makes of it. None of them does any
+I/O, so that the protocol can be walked exhaustively.
 
 The promise that the tables keep: at most one effect without an idempotency key, effectively once
 with one, and never a silent guess.
@@ -11,132 +11,36 @@ with one, and never a silent guess.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 
 from resumeproof.domain.contract import Lookup
-from resumeproof.domain.frozen import frozen
-from resumeproof.domain.instant import format_instant, parse_instant
-from resumeproof.domain.receipt import Answer, Receipt
+from resumeproof.domain.decision import (
+    AcknowledgeRecorded,
+    Attempt,
+    Decision,
+    Doubt,
+    Fail,
+    MarkUnknown,
+    PeekEventually,
+    Purpose,
+    Refuse,
+    Return,
+)
+from resumeproof.domain.instant import parse_instant
 from resumeproof.domain.status import ENDED, Status
 from resumeproof.domain.workflow import Workflow
 from resumeproof.errors import (
     ApprovalMismatch,
     ApprovalRequired,
-    AttemptRepeated,
-    AttemptSuperseded,
-    FailedBeforeEffect,
-    Fenced,
     JournalDamaged,
-    KeyConflict,
     NotYet,
     ReceiptDamaged,
     ReconciliationRequired,
-    ResumeproofError,
-    ToolUnreachable,
 )
 
 
-class Doubt(StrEnum):
-    """Why a workflow was marked `unknown`."""
-
-    OUTCOME_UNKNOWN = "outcome_unknown"
-    RETRIES_EXHAUSTED = "retries_exhausted"
-    RECOVERY_LIMIT = "recovery_limit"
-    APPROVAL_UNVERIFIABLE = "approval_unverifiable"
-    RECEIPT_UNVERIFIABLE = "receipt_unverifiable"
-    KEY_CONFLICT = "key_conflict"
-    JOURNAL_REWOUND = "journal_rewound"
-
-
-class Purpose(StrEnum):
-    """What an attempt claims the workflow for."""
-
-    CALL = "call"
-    REPLAY = "replay"
-    LOOKUP = "lookup"
-
-
-# -- decisions -------------------------------------------------------------------------------
-
-
-@frozen
-class Refuse:
-    """Do nothing and write nothing; `error` says why."""
-
-    error: ResumeproofError
-
-
-@frozen
-class Return:
-    """Return the recorded result, read-only."""
-
-
-@frozen
-class AcknowledgeRecorded:
-    """Save what the last record made true; call nothing."""
-
-
-@frozen
-class Attempt:
-    """Claim the workflow, then call, replay or look up."""
-
-    purpose: Purpose
-
-
-@frozen
-class PeekEventually:
-    """Ask an eventual lookup. It sets no fence, so nothing is claimed for it."""
-
-
-@frozen
-class Acknowledge:
-    receipt: Receipt
-    replayed: bool
-    source: Purpose
-
-
-@frozen
-class AttemptFailed:
-    """The attempt failed before the effect. It settles itself, and no earlier doubt."""
-
-    reason: str
-    stays_in_doubt: bool
-    exhausted: bool
-
-
-@frozen
-class AbsenceProved:
-    """No effect happened, and the fence keeps it so."""
-
-
-@frozen
-class LookupFailed:
-    """Nobody answered; the effect stays in doubt."""
-
-    cause: str
-
-
-@frozen
-class Fail:
-    reason: str
-
-
-@frozen
-class MarkUnknown:
-    reason: Doubt
-
-
-Decision = Refuse | Return | AcknowledgeRecorded | Attempt | PeekEventually | Fail | MarkUnknown
-Conclusion = (
-    Refuse | Acknowledge | AttemptFailed | AbsenceProved | LookupFailed | Fail | MarkUnknown
-)
-
-
-# -- facts -----------------------------------------------------------------------------------
-
-
-@frozen
+@dataclass(frozen=True)
 class Facts:
     """What is known before anything is done.
 
@@ -190,7 +94,7 @@ def _replayable(workflow: Workflow, now: datetime) -> bool:
     return workflow.contract.idempotent and key_alive(workflow, now)
 
 
-def _unsettled(workflow: Workflow, now: datetime) -> MarkUnknown:
+def unsettled(workflow: Workflow, now: datetime) -> MarkUnknown:
     """Nothing settles the doubt; say whether only a spent retry stood in the way."""
     if _replayable(workflow, now) and not _retries_left(workflow):
         return MarkUnknown(Doubt.RETRIES_EXHAUSTED)
@@ -209,10 +113,7 @@ def _too_early(facts: Facts) -> bool:
     return retry_at is not None and facts.now < parse_instant(retry_at)
 
 
-# -- the first table -------------------------------------------------------------------------
-
-
-@frozen
+@dataclass(frozen=True)
 class Rule:
     """One row: two conditions in words, the same as a predicate, and the decision."""
 
@@ -334,7 +235,7 @@ RULES: tuple[Rule, ...] = (
         "`MarkUnknown(retries_exhausted)` where only a spent retry stood in the way, "
         "else `MarkUnknown(outcome_unknown)`",
         lambda facts: True,
-        lambda facts: _unsettled(facts.sound, facts.now),
+        lambda facts: unsettled(facts.sound, facts.now),
     ),
 )
 
@@ -342,80 +243,3 @@ RULES: tuple[Rule, ...] = (
 def decide(facts: Facts) -> Decision:
     """The decision of the first rule that applies."""
     return next(rule.decide(facts) for rule in RULES if rule.applies(facts))
-
-
-# -- the second table ------------------------------------------------------------------------
-
-
-@frozen
-class Found:
-    """A lookup's answer: the effect's receipt, or None for "nothing there"."""
-
-    receipt: Receipt | None
-
-
-def conclude_call(
-    workflow: Workflow, *, fingerprint: str, answer: Answer | ResumeproofError
-) -> Conclusion:
-    """What the answer to a call or a replay makes of the workflow that made it.
-
-    `fingerprint` is the digest of the bytes sent. Whatever is not listed leaves the outcome in
-    doubt, and writes nothing.
-    """
-    match answer:
-        case Answer(receipt, replayed):
-            if receipt.damage(fingerprint=fingerprint) is not None:
-                return MarkUnknown(Doubt.RECEIPT_UNVERIFIABLE)
-            return Acknowledge(receipt, replayed, Purpose.CALL)
-        case KeyConflict():
-            if workflow.doubt_before_attempt:
-                return MarkUnknown(Doubt.KEY_CONFLICT)
-            return Fail("key_conflict")
-        case Fenced(attempt=attempt):
-            return Refuse(AttemptSuperseded(workflow.id, attempt))
-        case AttemptRepeated():
-            return MarkUnknown(Doubt.JOURNAL_REWOUND)
-        case FailedBeforeEffect(reason=reason):
-            return AttemptFailed(
-                reason,
-                stays_in_doubt=workflow.doubt_before_attempt,
-                exhausted=workflow.retries + 1 >= workflow.max_retries,
-            )
-        case ToolUnreachable():
-            return Refuse(answer)
-        case error:
-            return Refuse(ToolUnreachable(workflow.id, str(error)))
-
-
-def conclude_lookup(
-    workflow: Workflow, *, fingerprint: str, now: datetime, answer: Found | ResumeproofError
-) -> Conclusion:
-    """What a lookup's answer makes of the workflow in doubt that asked."""
-    match answer:
-        case Found(receipt):
-            if receipt is None:
-                return _nothing_found(workflow, now)
-            if receipt.damage(fingerprint=fingerprint) is not None:
-                return MarkUnknown(Doubt.RECEIPT_UNVERIFIABLE)
-            return Acknowledge(receipt, replayed=True, source=Purpose.LOOKUP)
-        case Fenced(attempt=attempt):
-            return Refuse(AttemptSuperseded(workflow.id, attempt))
-        case AttemptRepeated():
-            return MarkUnknown(Doubt.JOURNAL_REWOUND)
-        case ToolUnreachable(cause=cause):
-            return LookupFailed(cause)
-        case error:
-            return LookupFailed(str(error))
-
-
-def _nothing_found(workflow: Workflow, now: datetime) -> Conclusion:
-    if workflow.contract.lookup is Lookup.CONSISTENT:
-        return AbsenceProved()
-    lag = timedelta(seconds=workflow.contract.lookup_lag_seconds)
-    if workflow.last_call_at is not None:
-        shows_by = parse_instant(workflow.last_call_at) + lag
-        if now < shows_by:
-            return Refuse(
-                NotYet(workflow.id, format_instant(shows_by), "the effect may not show yet")
-            )
-    return _unsettled(workflow, now)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-
-from resumeproof.domain.frozen import frozen
 
 
 class FindingKind(StrEnum):
@@ -53,7 +52,7 @@ GUARANTEE = MappingProxyType(
 )
 
 
-@frozen
+@dataclass(frozen=True)
 class Finding:
     """One violated guarantee in one scenario.
 

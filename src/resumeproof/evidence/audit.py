@@ -13,10 +13,11 @@ from typing import Any
 
 from resumeproof.domain.canonical import digest_of
 from resumeproof.domain.contract import Lookup
+from resumeproof.domain.decision import Purpose
+from resumeproof.domain.inspection import Stored, inspect
 from resumeproof.domain.receipt import Receipt
-from resumeproof.domain.recovery import Purpose
 from resumeproof.domain.status import Event
-from resumeproof.domain.workflow import Stored, Workflow, inspect
+from resumeproof.domain.workflow import Workflow
 from resumeproof.errors import EvidenceBroken
 from resumeproof.evidence.audit_ledger import audit_ledger
 from resumeproof.evidence.contents import Contents

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from resumeproof.domain.workflow import Stored
+from resumeproof.domain.inspection import Stored
 from resumeproof.errors import EvidenceBroken, StoreUnavailable, WorkflowNotFound
 from resumeproof.stores.sqlite import Database
 from resumeproof.stores.sqlite_journal import SqliteJournal

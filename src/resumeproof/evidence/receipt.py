@@ -15,10 +15,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from resumeproof.domain.inspection import Stored, fold
 from resumeproof.domain.observation import ScenarioRun
 from resumeproof.domain.record import Record
 from resumeproof.domain.status import Status
-from resumeproof.domain.workflow import Stored, Workflow, fold
+from resumeproof.domain.workflow import Workflow
 from resumeproof.errors import JournalDamaged
 from resumeproof.evidence.contents import Contents, Identity, read_contents
 from resumeproof.evidence.files import file_digest, write_durably

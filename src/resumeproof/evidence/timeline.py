@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from resumeproof.domain.decision import Purpose
 from resumeproof.domain.observation import LifeSeen
-from resumeproof.domain.recovery import Purpose
 from resumeproof.domain.status import Event
 from resumeproof.evidence.lanes import HEADER, UNICODE, WIDTH, Glyphs, Mark, Row, cut, drawn
 from resumeproof.evidence.order import Entry

@@ -7,9 +7,10 @@ from typing import Any
 
 from resumeproof.domain.action import Action
 from resumeproof.domain.canonical import digest_of
+from resumeproof.domain.inspection import Stored
 from resumeproof.domain.record import Record
 from resumeproof.domain.status import Event, Status
-from resumeproof.domain.workflow import Stored, Workflow
+from resumeproof.domain.workflow import Workflow
 from resumeproof.errors import ActionRefused
 
 _RESOLUTIONS: Mapping[str, str] = {

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -20,7 +21,6 @@ from resumeproof.crash.plan import Boundary, CrashPlan, CrashPoint
 from resumeproof.crash.process import ChildExit
 from resumeproof.domain.action import parse_action
 from resumeproof.domain.contract import ToolContract
-from resumeproof.domain.frozen import frozen
 from resumeproof.domain.observation import ScenarioRun
 from resumeproof.errors import ReconciliationRequired, ResumeproofError
 from resumeproof.evidence.receipt import (
@@ -58,7 +58,7 @@ NON_IDEMPOTENT: Final = Case(
 )
 
 
-@frozen
+@dataclass(frozen=True)
 class Outcome:
     """What a workflow comes to. `replayed` is that of the acknowledged receipt, if there is one."""
 
@@ -93,7 +93,7 @@ _WITHOUT_KEY: Final = MappingProxyType(
 tell the four in the middle apart, and the ledger shows that two of them differ from the others."""
 
 
-@frozen
+@dataclass(frozen=True)
 class Fact:
     """Something that the demo states, as it ought to be and as it was measured."""
 
@@ -106,7 +106,7 @@ class Fact:
         return self.expected == self.found
 
 
-@frozen
+@dataclass(frozen=True)
 class DemoResult:
     """What one demo left behind, and whether it was what it should be."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -18,7 +18,6 @@ from typing import Any, Self
 from resumeproof.crash.faults import CrashingJournal, CrashingTool, Passage, Trap
 from resumeproof.crash.kill import Kill, die, hold_until_killed
 from resumeproof.crash.plan import CrashPoint
-from resumeproof.domain.frozen import frozen
 from resumeproof.domain.instant import parse_instant
 from resumeproof.errors import Exit, ResumeproofError
 from resumeproof.runtime.clock import Clock, SteppedClock, SystemClock
@@ -29,7 +28,7 @@ from resumeproof.stores.sqlite_journal import SqliteJournal
 from resumeproof.stores.sqlite_ledger import SqliteLedger
 
 
-@frozen
+@dataclass(frozen=True)
 class LifeSpecification:
     """`crash_point` None: this life is left alone. `supervised`: it holds still to be killed."""
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
 from resumeproof.crash.kill import Kill
 from resumeproof.domain.action import Action
 from resumeproof.domain.contract import ToolContract
-from resumeproof.domain.frozen import frozen
 from resumeproof.domain.instant import format_instant, parse_instant
 from resumeproof.domain.observation import Observation
 from resumeproof.domain.status import Event
@@ -27,7 +26,7 @@ JOURNAL_NAME = "workflow-journal.sqlite3"
 LEDGER_NAME = "simulated-tool-ledger.sqlite3"
 
 
-@frozen
+@dataclass(frozen=True)
 class Times:
     """Virtual time: when the scenario starts, how far its clock steps, and how much time lies
     between two lives. `start` None stands for the real clock and real ids.
@@ -38,7 +37,7 @@ class Times:
     between_lives_seconds: float = 60.0
 
 
-@frozen
+@dataclass(frozen=True)
 class Case:
     """What the workflow is: its action, its tool's promises, and its limits."""
 

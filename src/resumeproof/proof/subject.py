@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from resumeproof.crash.kill import Kill
 from resumeproof.crash.plan import CrashPoint
-from resumeproof.domain.frozen import frozen
 from resumeproof.domain.observation import Observation
 
 
-@frozen
+@dataclass(frozen=True)
 class Death:
     """How one life is to die. `supervised`: it holds still, and is killed from outside."""
 

@@ -12,39 +12,36 @@ arrives as a wrapped journal or a wrapped tool.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from resumeproof.domain import protocol
 from resumeproof.domain.action import Action
 from resumeproof.domain.backoff import backoff_seconds
 from resumeproof.domain.command import Call, Command, Finish, Program, State
-from resumeproof.domain.frozen import frozen, replace
-from resumeproof.domain.instant import format_instant
-from resumeproof.domain.receipt import Answer, Receipt, ToolCall
-from resumeproof.domain.record import Draft
-from resumeproof.domain.recovery import (
+from resumeproof.domain.conclusion import Found, conclude_call, conclude_lookup
+from resumeproof.domain.decision import (
     Acknowledge,
     AcknowledgeRecorded,
     Attempt,
     AttemptFailed,
     Conclusion,
     Doubt,
-    Facts,
     Fail,
-    Found,
     LookupFailed,
     MarkUnknown,
     PeekEventually,
     Purpose,
     Refuse,
     Return,
-    conclude_call,
-    conclude_lookup,
-    decide,
-    key_alive,
 )
+from resumeproof.domain.inspection import Stored, found_digest
+from resumeproof.domain.instant import format_instant
+from resumeproof.domain.receipt import Answer, Receipt, ToolCall
+from resumeproof.domain.record import Draft
+from resumeproof.domain.recovery import Facts, decide, key_alive
 from resumeproof.domain.status import ENDED, Event, Status
-from resumeproof.domain.workflow import Stored, Workflow, found_digest
+from resumeproof.domain.workflow import Workflow
 from resumeproof.errors import (
     ApprovalMismatch,
     Conflict,
@@ -59,7 +56,7 @@ from resumeproof.runtime.identity import Identity
 from resumeproof.stores.protocols import Journal, JournalTransaction, Tool
 
 
-@frozen
+@dataclass(frozen=True)
 class Engine:
     """What a driver works with. `token` identifies it in every claim it makes."""
 
@@ -72,7 +69,7 @@ class Engine:
     token: str
 
 
-@frozen
+@dataclass(frozen=True)
 class Held:
     """A workflow as this driver last read or wrote it."""
 

@@ -17,11 +17,10 @@ import json
 import os
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from resumeproof.domain.frozen import frozen
 from resumeproof.domain.instant import format_instant
 from resumeproof.errors import JournalBusy, StoreNotFound, StoreRefused, StoreUnavailable
 from resumeproof.runtime.clock import SystemClock
@@ -46,7 +45,7 @@ _RECORD_BYTES: Final = 512
 _RECORD_OFFSET: Final = 1  # Windows locks byte 0 against readers, too
 
 
-@frozen
+@dataclass(frozen=True)
 class Owner:
     """What a driver wrote about itself when it took the lock: for people, and never believed.
 
@@ -62,7 +61,7 @@ class Owner:
         return f"pid {self.pid}, since {self.started_at}"
 
 
-@frozen
+@dataclass(frozen=True)
 class LockState:
     """Whether the kernel's lock is held, and what the last one to take it wrote about itself."""
 

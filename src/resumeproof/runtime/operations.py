@@ -7,17 +7,19 @@ decisions one wins and the other is told. Actors are labels for the record, not 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from resumeproof.domain.action import Action
 from resumeproof.domain.command import Approve, Program
 from resumeproof.domain.contract import ToolContract
-from resumeproof.domain.frozen import frozen, replace
+from resumeproof.domain.folding import next_status
+from resumeproof.domain.inspection import Stored, found_digest, inspect
 from resumeproof.domain.instant import format_instant
 from resumeproof.domain.protocol import extend
 from resumeproof.domain.record import Draft
 from resumeproof.domain.status import ENDED, TRANSITIONS, Event
-from resumeproof.domain.workflow import Stored, Workflow, found_digest, inspect, next_status
+from resumeproof.domain.workflow import Workflow
 from resumeproof.errors import (
     ApprovalMismatch,
     InvalidTransition,
@@ -49,7 +51,7 @@ _DECIDED = {
 }
 
 
-@frozen
+@dataclass(frozen=True)
 class Terms:
     """On what terms a workflow runs; fixed at its creation.
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from resumeproof.domain.inspection import Stored
 from resumeproof.domain.record import Record
 from resumeproof.domain.status import Status
-from resumeproof.domain.workflow import Stored, Workflow
+from resumeproof.domain.workflow import Workflow
 from resumeproof.stores.protocols import Journal, JournalTransaction
 
 

@@ -15,8 +15,9 @@ from typing import TypeVar
 from resumeproof.domain.action import Action
 from resumeproof.domain.command import Program
 from resumeproof.domain.contract import ToolContract
+from resumeproof.domain.decision import Refuse, Return
 from resumeproof.domain.instant import format_instant
-from resumeproof.domain.recovery import Refuse, Return, decide
+from resumeproof.domain.recovery import decide
 from resumeproof.domain.status import ENDED, Status
 from resumeproof.domain.workflow import Workflow
 from resumeproof.errors import (

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from resumeproof.domain.frozen import frozen
 
-
-@frozen
+@dataclass(frozen=True)
 class StoreKind:
     """A kind of store: its mark in the file's header, and its schema at each version.
 

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Protocol
 
 from resumeproof.domain.contract import ToolContract
+from resumeproof.domain.inspection import Stored
 from resumeproof.domain.receipt import Answer, Receipt, ToolCall
 from resumeproof.domain.record import Record
 from resumeproof.domain.status import Status
-from resumeproof.domain.workflow import Stored, Workflow
+from resumeproof.domain.workflow import Workflow
 
 
 class JournalTransaction(Protocol):

@@ -6,9 +6,9 @@ refused stays byte for byte as it was. Source: sqlite.org/fileformat2.html, sect
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from resumeproof.domain.frozen import frozen
 from resumeproof.errors import StoreRefused
 from resumeproof.stores.companions import (
     HEADER_BYTES,
@@ -27,7 +27,7 @@ MAGIC = b"SQLite format 3\0"
 LARGEST_PAGE_BYTES = 65536
 
 
-@frozen
+@dataclass(frozen=True)
 class Recognised:
     """A store as its bytes describe it, before anybody opened it. Sizes are 0 for no file."""
 

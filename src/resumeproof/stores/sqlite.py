@@ -10,11 +10,11 @@ import os
 import sqlite3
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
-from resumeproof.domain.frozen import frozen
 from resumeproof.errors import (
     ConstraintViolated,
     ForkedHandle,
@@ -45,7 +45,7 @@ _QUERY: dict[Mode, str] = {
 }
 
 
-@frozen
+@dataclass(frozen=True)
 class Durability:
     """The journal mode and synchronous setting that were in force, as SQLite named them."""
 

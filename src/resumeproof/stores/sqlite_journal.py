@@ -10,9 +10,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
+from resumeproof.domain.inspection import Stored
 from resumeproof.domain.record import Record
 from resumeproof.domain.status import Status
-from resumeproof.domain.workflow import Stored, Workflow
+from resumeproof.domain.workflow import Workflow
 from resumeproof.errors import (
     Conflict,
     ConstraintViolated,
@@ -131,7 +132,7 @@ class SqliteJournal:
         """One workflow with its whole timeline, as of one moment.
 
         Raises `WorkflowNotFound`; `JournalDamaged` where a column is of an impossible type, or the
-        timeline has lost its row. Whatever else is damaged, `domain.workflow.inspect` finds.
+        timeline has lost its row. Whatever else is damaged, `domain.inspection.inspect` finds.
         """
         with self._database.snapshot():
             row = workflow_row(self._database, workflow_id)

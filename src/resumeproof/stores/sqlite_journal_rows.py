@@ -8,8 +8,8 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
+from resumeproof.domain.inspection import Stored
 from resumeproof.domain.record import Record
-from resumeproof.domain.workflow import Stored
 from resumeproof.errors import JournalDamaged, WorkflowNotFound
 from resumeproof.stores.sqlite import Database
 

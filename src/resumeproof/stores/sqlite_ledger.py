@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, NoReturn
 
 from resumeproof.domain.canonical import digest_of
 from resumeproof.domain.contract import Lookup, ToolContract
-from resumeproof.domain.frozen import replace
 from resumeproof.domain.instant import format_instant
 from resumeproof.domain.receipt import Answer, Receipt, ToolCall
 from resumeproof.errors import (

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Self
 
 from resumeproof.domain.canonical import digest_of
 from resumeproof.domain.contract import Lookup, ToolContract
-from resumeproof.domain.frozen import frozen
 from resumeproof.domain.receipt import Receipt, ToolCall
 from resumeproof.errors import (
     FailedBeforeEffect,
@@ -40,7 +40,7 @@ class InvocationOutcome(StrEnum):
     FAILED_BEFORE_EFFECT = FailedBeforeEffect.code
 
 
-@frozen
+@dataclass(frozen=True)
 class Effect:
     """One effect: its receipt as it is stored, and the action's bytes as the tool received them."""
 
@@ -53,7 +53,7 @@ class Effect:
         return self.receipt.damage(fingerprint=digest_of(self.action))
 
 
-@frozen
+@dataclass(frozen=True)
 class Invocation:
     """One call that reached the tool.
 
@@ -80,7 +80,7 @@ class LookupOutcome(StrEnum):
     FENCED = Fenced.code
 
 
-@frozen
+@dataclass(frozen=True)
 class FencedLookup:
     """One consistent lookup; its `attempt` is a fence, unless it met a newer one itself.
 

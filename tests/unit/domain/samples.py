@@ -10,10 +10,10 @@ from typing import Any
 from resumeproof.domain import protocol
 from resumeproof.domain.canonical import digest_of
 from resumeproof.domain.contract import Lookup, ToolContract
+from resumeproof.domain.decision import Acknowledge, Conclusion, Decision, Purpose, Refuse
 from resumeproof.domain.instant import format_instant, parse_instant
 from resumeproof.domain.receipt import Receipt
 from resumeproof.domain.record import Draft, Record
-from resumeproof.domain.recovery import Acknowledge, Conclusion, Decision, Purpose, Refuse
 from resumeproof.domain.status import Event
 from resumeproof.domain.workflow import Workflow
 

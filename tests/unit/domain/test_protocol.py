@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from resumeproof.domain import protocol
-from resumeproof.domain.record import GENESIS, Draft
-from resumeproof.domain.recovery import (
+from resumeproof.domain.decision import (
     AbsenceProved,
     Acknowledge,
     AttemptFailed,
@@ -18,6 +17,7 @@ from resumeproof.domain.recovery import (
     MarkUnknown,
     Purpose,
 )
+from resumeproof.domain.record import GENESIS, Draft
 from resumeproof.domain.status import Event, Status
 from resumeproof.domain.workflow import Workflow
 from resumeproof.errors import InvalidTransition

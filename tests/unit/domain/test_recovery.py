@@ -7,20 +7,17 @@ from typing import Any
 import pytest
 
 from resumeproof.domain import recovery
-from resumeproof.domain.recovery import (
-    RULES,
+from resumeproof.domain.decision import (
     AcknowledgeRecorded,
     Attempt,
     Doubt,
-    Facts,
     Fail,
     MarkUnknown,
     PeekEventually,
     Purpose,
     Return,
-    decide,
-    key_alive,
 )
+from resumeproof.domain.recovery import RULES, Facts, decide, key_alive
 from resumeproof.domain.workflow import Workflow
 from tests.unit.domain.samples import (
     APPROVED,

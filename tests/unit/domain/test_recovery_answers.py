@@ -6,21 +6,19 @@ from dataclasses import replace
 
 import pytest
 
+from resumeproof.domain.conclusion import Found, conclude_call, conclude_lookup
 from resumeproof.domain.contract import Lookup, ToolContract
-from resumeproof.domain.receipt import Answer
-from resumeproof.domain.recovery import (
+from resumeproof.domain.decision import (
     AbsenceProved,
     Acknowledge,
     AttemptFailed,
     Doubt,
     Fail,
-    Found,
     LookupFailed,
     MarkUnknown,
     Purpose,
-    conclude_call,
-    conclude_lookup,
 )
+from resumeproof.domain.receipt import Answer
 from resumeproof.domain.workflow import Workflow
 from resumeproof.errors import (
     AttemptRepeated,

@@ -7,9 +7,9 @@ from itertools import product
 
 import pytest
 
+from resumeproof.domain.folding import apply
 from resumeproof.domain.record import GENESIS, Draft, chain
 from resumeproof.domain.status import ENDED, MEANING, TRANSITIONS, Event, Status
-from resumeproof.domain.workflow import apply
 from resumeproof.errors import InvalidTransition
 from tests.unit.domain.samples import WORKFLOW_ID, at, created, receipt, workflow
 

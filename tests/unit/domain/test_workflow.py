@@ -10,18 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from resumeproof.domain.decision import Purpose
+from resumeproof.domain.inspection import Inspection, Stored, fold, found_digest, inspect
 from resumeproof.domain.record import GENESIS, Draft, Record, chain
-from resumeproof.domain.recovery import Purpose
 from resumeproof.domain.status import Event, Status
-from resumeproof.domain.workflow import (
-    Inspection,
-    OpenAttempt,
-    Stored,
-    Workflow,
-    fold,
-    found_digest,
-    inspect,
-)
+from resumeproof.domain.workflow import OpenAttempt, Workflow
 from tests.unit.domain.samples import (
     ACTION,
     APPROVED,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from resumeproof.domain.inspection import inspect
 from resumeproof.domain.status import Status
-from resumeproof.domain.workflow import inspect
 from resumeproof.errors import StoreRefused, StoreUnavailable
 from resumeproof.stores.opening import open_reader, open_writer
 from resumeproof.stores.protocols import Journal
@@ -169,7 +169,7 @@ def test_a_load_sees_one_moment_though_another_process_commits_in_the_middle_of_
 
 PROCESSES, REVISIONS = 8, 6
 CONTEND = f"""
-from resumeproof.domain.workflow import fold
+from resumeproof.domain.inspection import fold
 from resumeproof.errors import Conflict
 from resumeproof.stores.sqlite_journal import SqliteJournal
 from tests.unit.stores.told import Told, action_of, replaced, write

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from resumeproof.domain.canonical import digest_of
-from resumeproof.domain.workflow import found_digest, inspect
+from resumeproof.domain.inspection import found_digest, inspect
 from resumeproof.errors import JournalDamaged
 from resumeproof.stores.sqlite_journal import SqliteJournal
 from tests.unit.stores.journal_contract import refusal

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from resumeproof.domain import protocol
+from resumeproof.domain.decision import Acknowledge, Doubt, MarkUnknown, Purpose
 from resumeproof.domain.receipt import Receipt
 from resumeproof.domain.record import Draft
-from resumeproof.domain.recovery import Acknowledge, Doubt, MarkUnknown, Purpose
 from resumeproof.domain.status import Event
 from resumeproof.stores.sqlite_journal import SqliteJournal
 from tests.unit.stores.told import (

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from resumeproof.domain.action import Action
 from resumeproof.domain.canonical import JsonValue, canonical_bytes
 from resumeproof.domain.contract import ToolContract
+from resumeproof.domain.inspection import Stored
 from resumeproof.domain.protocol import extend
 from resumeproof.domain.record import Draft, Record
 from resumeproof.domain.status import Event
-from resumeproof.domain.workflow import Stored, Workflow
+from resumeproof.domain.workflow import Workflow
 from resumeproof.stores.protocols import Journal
 
 CREATED_AT = "2026-01-02T03:04:05.000000Z"
