@@ -10,9 +10,9 @@ from resumeproof.evidence.shape import receipt_schema
 Schema = Mapping[str, Any]
 
 
-def receipt_rows() -> Iterator[tuple[str, str]]:
+def receipt_rows(kind: str) -> Iterator[tuple[str, str]]:
     """Each member that the schema describes, outermost first: its place, and what it says."""
-    schema = receipt_schema()
+    schema = receipt_schema(kind)
     yield from _rows(schema, schema["$defs"], "")
 
 

@@ -12,6 +12,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -104,8 +105,8 @@ def transitions_table() -> str:
     )
 
 
-def receipt_table() -> str:
-    return table(["member", "what it says"], receipt_rows())
+def receipt_table(kind: str) -> str:
+    return table(["member", "what it says"], receipt_rows(kind))
 
 
 def recovery_table() -> str:
@@ -202,7 +203,8 @@ GENERATORS: Generators = {
     "help-pages": help_pages_text,
     "layers": layers_table,
     "promises": promises_table,
-    "receipt": receipt_table,
+    "proof-receipt": partial(receipt_table, "conform"),
+    "receipt": partial(receipt_table, "demo"),
     "recovery": recovery_table,
     "statuses": statuses_table,
     "transitions": transitions_table,
