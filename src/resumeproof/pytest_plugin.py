@@ -28,6 +28,7 @@ _REPORT = "resumeproof_report"
 _PLAN = "resumeproof_plan"
 _KEEP = "resumeproof_keep"
 _ISOLATION_VARIABLE = "RESUMEPROOF_ISOLATION"
+_SHRINK_SECONDS = 20.0  # a test's own time limit goes on meanwhile
 _NAME_LIMIT = 100  # characters of a file's name
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 
@@ -108,7 +109,17 @@ class Conform:
         __tracebackhide__ = True
         from resumeproof.proof.conform import conform
 
-        report = conform(factory, inputs, run_id, **{**self._options(), **options})
+        options = {**self._options(), **options}
+        report = conform(factory, inputs, run_id, **options)
+        if report.terms is not None and options.get("plan") is None:
+            from resumeproof.proof.shrink import shrunk
+
+            shrunk(
+                report,
+                report.terms.inputs,
+                lambda fewer: conform(factory, fewer, run_id, **options),
+                budget_seconds=_SHRINK_SECONDS,
+            )
         words = ["pytest", self._test, "--resumeproof-plan"]
         report.replay = f"{shlex.join(words)} '{{plan}}'"
         self._proofs += 1

@@ -68,6 +68,11 @@ def test_a_failure_shows_findings_and_replays_and_none_of_our_own_stack(
     result.stdout.no_fnmatch_line("*conform.py*")
 
 
+def test_a_failure_is_brought_down_to_the_fewest_inputs(pytester: pytest.Pytester) -> None:
+    result = run(pytester, FAILS.replace("['a']", "['a', 'b', 'c']"))
+    result.stdout.fnmatch_lines(["E         fewest inputs that still fail: [[]'a'[]]"])
+
+
 def test_a_failure_can_be_expected(pytester: pytest.Pytester) -> None:
     source = f"""{AGENT}
 def test_it(conform):
