@@ -71,17 +71,18 @@ def read_contents(journal: SqliteJournal, ledger: SqliteLedger) -> Contents:
     `StoreUnavailable` for a journal that keeps changing.
     """
     for _ in range(READS_AT_MOST):
-        before = _version(journal)
+        before = _revisions(journal)
         contents = _read(journal, ledger)
-        if _version(journal) == before:
+        if _revisions(journal) == before:
             return contents
     raise StoreUnavailable("journal", str(journal.path), "it keeps changing while it is read")
 
 
-def _version(journal: SqliteJournal) -> int:
-    # It changes with every commit of another connection. Source: sqlite.org/pragma.html.
-    row = journal.database.row("PRAGMA data_version")
-    return int(row[0]) if row else 0
+def _revisions(journal: SqliteJournal) -> list[tuple[Any, ...]]:
+    """What every commit changes. PRAGMA data_version would not do: a -wal that a death left empty
+    is read anew by each query, and counts as changed each time."""
+    rows = journal.database.rows("SELECT number, id, revision FROM workflows ORDER BY number")
+    return [tuple(row) for row in rows]
 
 
 def _read(journal: SqliteJournal, ledger: SqliteLedger) -> Contents:

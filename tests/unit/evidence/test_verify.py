@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from hypothesis import strategies as st
 from resumeproof.errors import EvidenceBroken, ResumeproofError, StoreNotFound, StoreRefused
 from resumeproof.evidence.receipt import RECEIPT_NAME, TIMELINE_NAME
 from resumeproof.evidence.verify import verify
+from resumeproof.lab.subject import JOURNAL_NAME
 from resumeproof.runtime.operations import Resolution
 from tests.unit.evidence.by_hand import change
 from tests.unit.evidence.scene import STORIES, Scene, a_case
@@ -280,6 +283,27 @@ def test_another_workflow_extends_it(small: Scene, copied: Copied) -> None:
         "the ledger has 1 more lookup",
         "the ledger has 1 more registration",
     )
+
+
+OPENS_AND_DIES = """
+import os, sys
+from resumeproof.stores.sqlite_journal import SqliteJournal
+
+journal = SqliteJournal.open(sys.argv[1])
+os._exit(86)
+"""
+
+
+def test_a_journal_whose_last_writer_died_before_it_wrote_is_one_moment(
+    small: Scene, copied: Copied
+) -> None:
+    scene = copied(small)
+    STORIES["conflict"](scene, "conflict")
+    extended = verify(scene.directory)
+    died = subprocess.run([sys.executable, "-c", OPENS_AND_DIES, scene.journal])
+    log = scene.journal.with_name(f"{JOURNAL_NAME}-wal")
+    assert (died.returncode, log.read_bytes()) == (86, b"")
+    assert verify(scene.directory) == extended
 
 
 def test_another_action_extends_it(tmp_path: Path) -> None:
