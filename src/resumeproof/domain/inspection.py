@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from itertools import takewhile
+from typing import Any, Final
 
 from resumeproof.domain.canonical import digest_of
 from resumeproof.domain.folding import apply
 from resumeproof.domain.instant import parse_instant
 from resumeproof.domain.record import GENESIS, Record
+from resumeproof.domain.status import Event
 from resumeproof.domain.workflow import Workflow
 from resumeproof.errors import InvalidTransition
 
@@ -25,7 +27,9 @@ class Stored:
 
     `row` has the columns of `Workflow.row()`; the action and its digest stand beside it.
     `save_missing`: a journal that appends before it saves found records ahead of the row, which a
-    death in between leaves; one that commits both at once never does.
+    death in between leaves; one that commits both at once never does. They are `to_finish`.
+    `uncommitted` says in words what lies behind the records and never became true, such as a torn
+    line; the next writer cuts it off.
     """
 
     row: Mapping[str, Any]
@@ -33,6 +37,21 @@ class Stored:
     action_digest: str
     records: tuple[Record, ...]
     save_missing: bool = False
+    uncommitted: str | None = None
+
+
+VOID_WITHOUT_SAVE: Final = frozenset({Event.CREATED, Event.ACTION_REPLACED, Event.ATTEMPT_STARTED})
+"""Events whose records come to nothing without their save, and are cut off instead of finished.
+
+The action's bytes come with the save of a creation or a replacement; their record has the digest
+alone. And before the save of a claim nothing was called: to finish it would make a doubt of what
+is known. Every other record tells what happened, and what happened is not forgotten.
+"""
+
+
+def to_finish(ahead: Iterable[Record]) -> tuple[Record, ...]:
+    """Of the records ahead of a row, those that the next driver finishes; the others are void."""
+    return tuple(takewhile(lambda record: record.event not in VOID_WITHOUT_SAVE, ahead))
 
 
 @dataclass(frozen=True)
@@ -75,11 +94,14 @@ def fold(workflow_id: str, records: Iterable[Record]) -> Inspection:
 
 
 def inspect(stored: Stored) -> Inspection:
-    """Fold the timeline and hold the row against it."""
-    inspection = fold(str(stored.row["id"]), stored.records)
-    if inspection.workflow is None or stored.save_missing:
+    """Fold the timeline and hold the row against it, or against as much of it as was saved."""
+    workflow_id = str(stored.row["id"])
+    saved = inspection = fold(workflow_id, stored.records)
+    if inspection.workflow is None:
         return inspection
-    for column, told in inspection.workflow.row().items():
+    if stored.save_missing:
+        saved = fold(workflow_id, stored.records[: stored.row["revision"]])
+    for column, told in saved.sound().row().items():
         if stored.row[column] != told:
             return Inspection(
                 None, f"column {column} is {stored.row[column]!r}, the timeline says {told!r}"

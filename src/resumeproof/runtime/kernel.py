@@ -139,12 +139,13 @@ def tick(held: Held, engine: Engine) -> Held:
 
 
 def _save_recorded(held: Held, engine: Engine) -> Held:
-    """Make the save that a dead driver owed to its own record; nothing is appended."""
-    workflow, stored = held.workflow, held.stored
-    with engine.journal.transaction() as transaction:
-        saved_revision = int(stored.row["revision"])
-        transaction.save(workflow, stored.action, expected_revision=saved_revision)
-    return replace(held, stored=replace(stored, row=workflow.row(), save_missing=False))
+    """Make the save that a dead driver owed to its own record, and call nothing."""
+    try:
+        with engine.journal.transaction() as transaction:
+            return write(transaction, held, (), at=format_instant(engine.clock.now()))
+    except StoreUnavailable as error:
+        engine.health.count(Counter.OUTCOME_COMMIT_FAILED, str(error))
+        raise
 
 
 def _attempt(held: Held, engine: Engine, purpose: Purpose) -> Held:
@@ -250,7 +251,10 @@ def _settle(held: Held, engine: Engine, conclusion: Conclusion, *, claimed: bool
 
 
 def write(transaction: JournalTransaction, held: Held, drafts: Sequence[Draft], *, at: str) -> Held:
-    """Append the drafts' records, and those of the pure commands after them; then save."""
+    """Append the drafts' records, and those of the pure commands after them; then save.
+
+    Records that a dead driver left ahead of the row become true by the same save.
+    """
     before = held.workflow
     records, workflow = protocol.extend(before, drafts, workflow_id=before.id, at=at)
     written = replace(held, workflow=workflow)
@@ -260,8 +264,14 @@ def write(transaction: JournalTransaction, held: Held, drafts: Sequence[Draft], 
         records += more
     for record in records:
         transaction.append(record)
-    transaction.save(workflow, held.stored.action, expected_revision=before.revision)
-    stored = replace(held.stored, row=workflow.row(), records=held.stored.records + records)
+    saved_revision = int(held.stored.row["revision"])
+    transaction.save(workflow, held.stored.action, expected_revision=saved_revision)
+    stored = Stored(
+        row=workflow.row(),
+        action=held.stored.action,
+        action_digest=held.stored.action_digest,
+        records=held.stored.records + records,
+    )
     return replace(held, workflow=workflow, stored=stored)
 
 
