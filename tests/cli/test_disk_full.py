@@ -82,6 +82,18 @@ def test_a_file_that_may_not_grow_at_the_acknowledgement(desk: Desk) -> None:
     assert desk.totals()["effects"] == 1
 
 
+@pytest.mark.parametrize("room_bytes", [0, 100], ids=["none", "for a part"])
+def test_a_lock_file_that_cannot_be_signed_is_not_left(room_bytes: int, desk: Desk) -> None:
+    workflow_id = desk.approved("--key", "k1")
+    before = desk.files()
+    ran = with_no_file_larger_than(room_bytes, desk, "resume", "--workflow", workflow_id)
+    assert (ran.returncode, '"lock file"' in ran.stdout, "Traceback" in ran.stderr) == (
+        7, True, False,
+    )  # fmt: skip
+    assert desk.files() == before
+    assert desk.done("resume", "--workflow", workflow_id)["status"] == "completed"
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of its own that can be made as small as a test wants it."""

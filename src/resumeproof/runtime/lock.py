@@ -183,9 +183,14 @@ class DriverLock:
             raise ValueError(f"an owner record takes at most {_RECORD_BYTES} bytes")
         # One write within one page: a reader, or a death, sees the old record or the new one.
         os.lseek(descriptor, 0, os.SEEK_SET)
-        written = os.write(descriptor, record.ljust(_RECORD_BYTES - 1) + b"\n")
-        if written != _RECORD_BYTES:
-            raise OSError(f"only {written} of {_RECORD_BYTES} bytes written")
+        try:
+            written = os.write(descriptor, record.ljust(_RECORD_BYTES - 1) + b"\n")
+            if written != _RECORD_BYTES:
+                raise OSError(f"only {written} of {_RECORD_BYTES} bytes written")
+        except OSError:
+            # A torn record would be taken for a stranger's file, by every driver after this one.
+            self._unlink()
+            raise
 
     def _unlink(self) -> None:
         with contextlib.suppress(OSError):
