@@ -13,7 +13,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -116,9 +115,15 @@ def _set_subreaper_flag(flag: int) -> None:
 def own_children() -> frozenset[int]:
     """The pids of this process's children; empty where /proc does not list them."""
     pids: set[int] = set()
-    for listing in Path("/proc/self/task").glob("*/children"):
+    try:
+        with os.scandir("/proc/self/task") as tasks:
+            listings = [f"{task.path}/children" for task in tasks]
+    except OSError:
+        return frozenset()
+    for path in listings:
         try:
-            pids.update(map(int, listing.read_text().split()))
+            with open(path, "rb", buffering=0) as listing:
+                pids.update(map(int, listing.readall().split()))
         except OSError:
             continue  # that thread ended meanwhile; its children are listed with another
     return frozenset(pids)

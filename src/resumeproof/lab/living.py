@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from resumeproof.crash.channel import LifeChannel
 from resumeproof.crash.faults import Passage
-from resumeproof.crash.forked import LifeChannel
 from resumeproof.crash.plan import Boundary
 from resumeproof.domain.action import Action
 from resumeproof.domain.contract import Lookup, ToolContract

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from resumeproof.crash.forked import LifeChannel, LifeHost
+from resumeproof.crash.channel import LifeChannel
+from resumeproof.crash.forked import LifeHost
 from resumeproof.crash.kill import Kill
 from resumeproof.domain.conformance import ConformanceReport
 from resumeproof.errors import ResumeproofError

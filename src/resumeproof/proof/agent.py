@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from resumeproof.crash.forked import LifeChannel
+from resumeproof.crash.channel import LifeChannel
 from resumeproof.domain.contract import Lookup, ToolContract
 from resumeproof.errors import PayloadRefused
 from resumeproof.proof.awaiting import Awaiting

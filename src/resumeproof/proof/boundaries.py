@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 
-from resumeproof.crash.forked import LifeChannel, send_copy_to_death
+from resumeproof.crash.channel import LifeChannel, send_copy_to_death
 from resumeproof.proof.living import Boundary, Order
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from resumeproof.crash.forked import LifeChannel
+from resumeproof.crash.channel import LifeChannel
 from resumeproof.crash.kill import Kill
 from resumeproof.domain.contract import ToolContract
 from resumeproof.proof.context import Effect

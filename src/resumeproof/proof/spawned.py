@@ -17,7 +17,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from resumeproof.crash.forked import BoundaryNotice, ForkedLife, LifeChannel
+from resumeproof.crash.channel import LifeChannel
+from resumeproof.crash.forked import BoundaryNotice, ForkedLife
 from resumeproof.crash.process import Life, run_life
 from resumeproof.errors import UsageRefused
 from resumeproof.proof.agent import AgentSubject

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from resumeproof.crash.adoption import die_with_parent
-from resumeproof.crash.forked import LifeChannel
+from resumeproof.crash.channel import LifeChannel
 from resumeproof.crash.kill import Kill, die
 from resumeproof.crash.witness import write_witness
 from resumeproof.proof.agent import described

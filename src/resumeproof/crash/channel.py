@@ -1,0 +1,85 @@
+"""A forked life's conversation with its host: frames on one pipe, and a word to go on by another.
+
+A frame is a length, then a pickled tuple:
+
+    ("boundary", name, occurrence, wait status of the copy that was killed there, or None)
+    ("dying", name, occurrence)      the witness, just before it dies as planned
+    ("end", outcome)                 it came to its end
+
+After "boundary" the life stands still until the host answers, so that the host may look around.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import struct
+import threading
+from collections.abc import Iterator
+from typing import Any, Final, NoReturn
+
+from resumeproof.crash.kill import Kill, die
+
+_HEADER: Final = struct.Struct("!I")
+GO: Final = b"g"
+
+
+class LifeChannel:
+    """The life's end of the conversation; every thread of the life may use it."""
+
+    def __init__(self, up: int, down: int) -> None:
+        self._up = up
+        self._down = down
+        self._lock = threading.Lock()
+
+    def send(self, *frame: object) -> None:
+        """Send one frame. Raises `OSError` where the subject has closed the pipe."""
+        body = pickle.dumps(frame)
+        view = memoryview(_HEADER.pack(len(body)) + body)
+        with self._lock:
+            while view:
+                view = view[os.write(self._up, view) :]
+
+    def stand_at(self, name: str, occurrence: int, copy_status: int | None) -> None:
+        """Tell of a boundary, and stand still until the host says go."""
+        self.send("boundary", name, occurrence, copy_status)
+        if not os.read(self._down, 1):
+            # The host is gone: nobody would ever say go, or hear of the end.
+            die(Kill.SIGKILL)
+
+    def die_at(self, name: str, occurrence: int, kill: Kill) -> NoReturn:
+        """Say where, and die there."""
+        self.send("dying", name, occurrence)
+        die(kill)
+
+
+class Frames:
+    """Puts together again what a life sends; the host's end of the conversation."""
+
+    def __init__(self) -> None:
+        self._received = bytearray()
+
+    def add(self, piece: bytes) -> None:
+        self._received += piece
+
+    def whole(self) -> Iterator[tuple[Any, ...]]:
+        """Take the frames that have come in whole."""
+        while len(self._received) >= _HEADER.size:
+            (length,) = _HEADER.unpack_from(self._received)
+            end = _HEADER.size + length
+            if len(self._received) < end:
+                return
+            frame = pickle.loads(self._received[_HEADER.size : end])
+            del self._received[:end]
+            yield frame
+
+
+def send_copy_to_death(kill: Kill) -> int:
+    """Fork this process as it stands and kill the copy; return the copy's wait status.
+
+    The copy never runs a line of the subject's: what it leaves is what a death here leaves.
+    """
+    copy = os.fork()
+    if copy == 0:
+        die(kill)
+    return os.waitpid(copy, 0)[1]
