@@ -1,7 +1,8 @@
 """What the runtime asks of its two stores, which never share a transaction.
 
-The state save is the commit point: a record is appended before the save that makes it true, and
-both become durable with the commit of one `transaction()`.
+The state save is the commit point: a record is appended before the save that makes it true. In a
+journal that can, both become durable with the commit of one `transaction()`; in one that cannot,
+each with its own call.
 """
 
 from __future__ import annotations
@@ -20,7 +21,12 @@ from resumeproof.domain.workflow import Workflow
 
 
 class JournalTransaction(Protocol):
-    """One atomic change of a journal. Leaving it with an exception undoes all of it."""
+    """One change of a journal. Leaving it with an exception leaves nothing true that was not saved.
+
+    A journal whose transaction is one commit undoes its saves as well. In any other a record may
+    stay ahead of the row, as `resumeproof.domain.inspection.Stored` tells it: it is finished by the
+    save of the next writer, or cut off where it comes to nothing without its save.
+    """
 
     def load(self, workflow_id: str) -> Stored:
         """The workflow's row as it is inside this transaction, *without* its records.

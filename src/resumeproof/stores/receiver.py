@@ -8,9 +8,10 @@ killed loses nothing it wrote, so nothing is synced: power loss is no matter of 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from resumeproof.domain.contract import Lookup, ToolContract
 from resumeproof.errors import KeyConflict
@@ -19,14 +20,12 @@ from resumeproof.stores.sqlite import connect
 
 _PAGE_BYTES = 1024
 _CHECKPOINT_PAGES = 250
-_INSERT = (
-    "INSERT INTO invocations (sequence, life, ordinal, kind, payload, key, at, absorbed_by)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-)
+_COLUMNS = "sequence, life, ordinal, kind, payload, key, at, absorbed_by"
+_INSERT = f"INSERT INTO invocations ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_SELECT = f"SELECT {_COLUMNS} FROM invocations ORDER BY sequence"
 
 
-@dataclass(frozen=True)
-class ReceivedEffect:
+class ReceivedEffect(NamedTuple):
     """One invocation. `payload` is the sender's bytes; `absorbed_by` the sequence of the effect
     that a repeat was taken for, None where the invocation was an effect of its own.
     """
@@ -68,10 +67,10 @@ class Receiver:
         self._connection.row_factory = None
         self._connection.execute("PRAGMA synchronous=OFF")
         self._connection.execute(f"PRAGMA wal_autocheckpoint={_CHECKPOINT_PAGES}")
-        self.invocations = _read(self._connection)
-        self._bound: dict[tuple[str, str], ReceivedEffect] = {}
-        for invocation in self.invocations:
-            self._remember(invocation)
+        self._memory: _Memory | None = None
+        (self._count,) = self._connection.execute(
+            "SELECT coalesce(max(sequence), 0) FROM invocations"
+        ).fetchone()
 
     def call(
         self, life: int, ordinal: int, kind: str, payload: bytes, key: str | None
@@ -88,41 +87,62 @@ class Receiver:
                 raise KeyConflict(str(key), bound.payload.hex()[:32], payload.hex()[:32])
             absorbed_by = bound.sequence
         invocation = ReceivedEffect(
-            len(self.invocations) + 1, life, ordinal, kind, payload, key, now, absorbed_by
+            self._count + 1, life, ordinal, kind, payload, key, now, absorbed_by
         )
-        self._connection.execute(
-            _INSERT,
-            (invocation.sequence, life, ordinal, kind, payload, key, now, absorbed_by),
-        )
-        self.invocations.append(invocation)
-        self._remember(invocation)
+        self._connection.execute(_INSERT, invocation)
+        self._count += 1
+        if self._memory is not None:
+            self._memory.add(invocation)
         return invocation
 
     def effects(self) -> list[ReceivedEffect]:
         """The effects that the receiver shows now, in order; an eventual lookup lags behind."""
-        shown_by = self._now() - self._contract.lookup_lag_seconds
-        eventual = self._contract.lookup is Lookup.EVENTUAL
-        return [
-            invocation
-            for invocation in self.invocations
-            if invocation.absorbed_by is None and not (eventual and invocation.at > shown_by)
-        ]
+        return self._shown(self._remembered().effects)
+
+    def find(self, key: str) -> ReceivedEffect | None:
+        """The first effect of a key that the receiver shows now, or None."""
+        return next(iter(self._shown(self._remembered().of_key.get(key, ()))), None)
 
     def close(self) -> None:
         self._connection.close()
 
+    def _shown(self, effects: Sequence[ReceivedEffect]) -> list[ReceivedEffect]:
+        if self._contract.lookup is not Lookup.EVENTUAL:
+            return list(effects)
+        shown_by = self._now() - self._contract.lookup_lag_seconds
+        return [effect for effect in effects if effect.at <= shown_by]
+
     def _bound_effect(self, kind: str, key: str | None, now: float) -> ReceivedEffect | None:
         if key is None:
             return None
-        bound = self._bound.get((kind, key))
+        of_key = self._remembered().of_key.get(key, ())
+        bound = next((effect for effect in reversed(of_key) if effect.kind == kind), None)
         lifetime = self._contract.key_lifetime_seconds
         if bound is None or (lifetime is not None and bound.at + lifetime <= now):
             return None
         return bound
 
-    def _remember(self, invocation: ReceivedEffect) -> None:
-        if invocation.key is not None and invocation.absorbed_by is None:
-            self._bound[invocation.kind, invocation.key] = invocation
+    def _remembered(self) -> _Memory:
+        """What the ledger holds; read when it is first asked for, since many lives never ask."""
+        if self._memory is None:
+            self._memory = _Memory()
+            for invocation in _read(self._connection):
+                self._memory.add(invocation)
+        return self._memory
+
+
+class _Memory:
+    """The effects in order, and by key, so that a lookup costs the same after thousands."""
+
+    def __init__(self) -> None:
+        self.effects: list[ReceivedEffect] = []
+        self.of_key: defaultdict[str, list[ReceivedEffect]] = defaultdict(list)
+
+    def add(self, invocation: ReceivedEffect) -> None:
+        if invocation.absorbed_by is None:
+            self.effects.append(invocation)
+            if invocation.key is not None:
+                self.of_key[invocation.key].append(invocation)
 
 
 def read_receiver(path: Path) -> list[ReceivedEffect]:
@@ -136,8 +156,4 @@ def read_receiver(path: Path) -> list[ReceivedEffect]:
 
 
 def _read(connection: sqlite3.Connection) -> list[ReceivedEffect]:
-    rows = connection.execute(
-        "SELECT sequence, life, ordinal, kind, payload, key, at, absorbed_by"
-        " FROM invocations ORDER BY sequence"
-    ).fetchall()
-    return [ReceivedEffect(*row) for row in rows]
+    return list(map(ReceivedEffect._make, connection.execute(_SELECT)))

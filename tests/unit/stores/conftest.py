@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from resumeproof.proof.told import CREATED_AT
 from resumeproof.stores.sqlite_journal import SqliteJournal
-from tests.unit.stores.told import CREATED_AT
 
 
 @pytest.fixture

@@ -9,16 +9,17 @@ import pytest
 from resumeproof.domain.inspection import inspect
 from resumeproof.domain.status import Status
 from resumeproof.errors import StoreRefused, StoreUnavailable
+from resumeproof.proof.journal_contract import refusal
+from resumeproof.proof.told import CREATED_AT, Told, approved, created, replaced, write, write_all
 from resumeproof.stores.opening import open_reader, open_writer
 from resumeproof.stores.protocols import Journal
 from resumeproof.stores.sqlite import Database
 from resumeproof.stores.sqlite_journal import JOURNAL, SqliteJournal
-from tests.unit.stores.journal_contract import JournalContract, refusal
-from tests.unit.stores.told import CREATED_AT, Told, approved, created, replaced, write, write_all
+from resumeproof.testing import AtomicJournalContract
 from tests.unit.stores.toy import Child, files, is_at_rest
 
 
-class TestSqliteJournal(JournalContract):
+class TestSqliteJournal(AtomicJournalContract):
     journal: Journal
 
     @pytest.fixture(autouse=True)
@@ -125,7 +126,7 @@ def test_a_journal_that_does_not_say_which_it_is_is_refused(
 
 COMMIT_WHEN_TOLD = """
 from resumeproof.stores.sqlite_journal import SqliteJournal
-from tests.unit.stores.told import created, replaced, write
+from resumeproof.proof.told import created, replaced, write
 with SqliteJournal.open(path) as journal:
     say("open")
     hear()
@@ -172,7 +173,7 @@ CONTEND = f"""
 from resumeproof.domain.inspection import fold
 from resumeproof.errors import Conflict
 from resumeproof.stores.sqlite_journal import SqliteJournal
-from tests.unit.stores.told import Told, action_of, replaced, write
+from resumeproof.proof.told import Told, action_of, replaced, write
 outcomes = []
 with SqliteJournal.open(path) as journal:
     for revision in range(1, {REVISIONS} + 1):

@@ -11,9 +11,9 @@ import pytest
 from resumeproof.domain.canonical import digest_of
 from resumeproof.domain.inspection import found_digest, inspect
 from resumeproof.errors import JournalDamaged
+from resumeproof.proof.journal_contract import refusal
+from resumeproof.proof.told import approved, created, write
 from resumeproof.stores.sqlite_journal import SqliteJournal
-from tests.unit.stores.journal_contract import refusal
-from tests.unit.stores.told import approved, created, write
 
 BY_HAND = """
     DROP TRIGGER timeline_keeps_records;

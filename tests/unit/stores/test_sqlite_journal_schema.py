@@ -11,10 +11,10 @@ import pytest
 
 from resumeproof.domain.status import Status
 from resumeproof.errors import ConstraintViolated
+from resumeproof.proof.told import CREATED_AT, approved, created, write
 from resumeproof.stores import birth
 from resumeproof.stores.kind import StoreKind
 from resumeproof.stores.sqlite_journal import JOURNAL, SqliteJournal
-from tests.unit.stores.told import CREATED_AT, approved, created, write
 
 SCHEMAS = Path(__file__).with_name("schema")
 

@@ -14,8 +14,7 @@ from resumeproof.domain.decision import Acknowledge, Doubt, MarkUnknown, Purpose
 from resumeproof.domain.receipt import Receipt
 from resumeproof.domain.record import Draft
 from resumeproof.domain.status import Event
-from resumeproof.stores.sqlite_journal import SqliteJournal
-from tests.unit.stores.told import (
+from resumeproof.proof.told import (
     CREATED_AT,
     Told,
     approved,
@@ -25,6 +24,7 @@ from tests.unit.stores.told import (
     replaced,
     write,
 )
+from resumeproof.stores.sqlite_journal import SqliteJournal
 
 
 def claimed(told: Told, purpose: Purpose, driver: str) -> Told:

@@ -16,7 +16,7 @@ from resumeproof.domain.workflow import Workflow
 from resumeproof.stores.protocols import Journal
 
 CREATED_AT = "2026-01-02T03:04:05.000000Z"
-"""When the stores of these tests were created."""
+"""When the stores that hold them were created."""
 
 
 def at(sequence: int) -> str:
@@ -85,6 +85,36 @@ def replaced(told: Told, amount: int) -> Told:
     action = action_of(amount)
     facts = {"digest": action.digest, "step": "approve"}
     return told.then(Draft(Event.ACTION_REPLACED, facts), action=action)
+
+
+def claimed(told: Told) -> Told:
+    facts = {
+        "attempt": told.workflow.attempts + 1,
+        "digest": told.action.digest,
+        "driver": "driver-1",
+        "purpose": "call",
+        "recovered_attempt": None,
+        "step": told.workflow.step,
+    }
+    return told.then(Draft(Event.ATTEMPT_STARTED, facts))
+
+
+def acknowledged(told: Told) -> Told:
+    receipt = {"receipt_id": "receipt-1"}
+    facts = {
+        "attempt": told.workflow.attempts,
+        "receipt": receipt,
+        "recovered_attempt": None,
+        "replayed": False,
+        "source": "call",
+        "step": told.workflow.step,
+        "then": "finish",
+    }
+    return told.then(Draft(Event.EFFECT_ACKNOWLEDGED, facts))
+
+
+def completed(told: Told) -> Told:
+    return told.then(Draft(Event.COMPLETED, {"output": {"receipt_id": "receipt-1"}}))
 
 
 def cancelled(told: Told) -> Told:
