@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from types import TracebackType
+from typing import Any, Protocol, Self
 
 from resumeproof.domain.contract import ToolContract
 from resumeproof.domain.inspection import Stored
@@ -47,6 +49,15 @@ class JournalTransaction(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Emission:
+    """An event that a workflow let happen: the record that tells of it, and its payload."""
+
+    workflow_id: str
+    sequence: int
+    payload: Any
+
+
 class Journal(Protocol):
     """The orchestrator's durable store: workflows and their timelines."""
 
@@ -63,7 +74,42 @@ class Journal(Protocol):
         """All workflows in order of creation, without their records; of one status, if given."""
         ...
 
+    def emissions(self, event: str) -> Iterator[Emission]:
+        """All events of a name, by the workflows that let them happen, in order of creation."""
+        ...
+
     def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Durability:
+    """How a store is written: the journal mode and synchronous setting that were in force.
+
+    SQLite names its own; a journal of JSON files has mode "json".
+    """
+
+    journal_mode: str
+    synchronous: str
+
+
+class OpenJournal(Journal, Protocol):
+    """A journal of this package, of either format, that closes at the end of a `with` statement."""
+
+    journal_id: str
+    created_at: str
+
+    @property
+    def durability(self) -> Durability: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        error_type: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+        /,
+    ) -> None: ...
 
 
 class Tool(Protocol):

@@ -13,8 +13,9 @@ from resumeproof.errors import ResumeproofError, StoreUnavailable
 from resumeproof.stores.gate import POLL_SECONDS
 from resumeproof.stores.kind import StoreKind
 from resumeproof.stores.place import is_held, raw
+from resumeproof.stores.protocols import Durability
 from resumeproof.stores.recognise import Recognised, recognise
-from resumeproof.stores.sqlite import Durability, connect, durability_of
+from resumeproof.stores.sqlite import connect, durability_of
 
 WRITING = Durability("wal", "full")
 _BUSY = frozenset({5, 6})

@@ -10,7 +10,6 @@ import os
 import sqlite3
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
@@ -23,6 +22,7 @@ from resumeproof.errors import (
     StoreUnavailable,
 )
 from resumeproof.stores.kind import StoreKind
+from resumeproof.stores.protocols import Durability
 
 OLDEST_SQLITE = (3, 38, 0)
 BUSY_TIMEOUT_SECONDS = 10.0
@@ -43,14 +43,6 @@ _QUERY: dict[Mode, str] = {
     "rw": "mode=rw",
     "as_left": "mode=ro&readonly_shm=1",
 }
-
-
-@dataclass(frozen=True)
-class Durability:
-    """The journal mode and synchronous setting that were in force, as SQLite named them."""
-
-    journal_mode: str
-    synchronous: str
 
 
 def connect(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from resumeproof.domain.inspection import Stored
 from resumeproof.domain.record import Record
@@ -23,7 +24,8 @@ from resumeproof.errors import (
 )
 from resumeproof.stores import birth, opening
 from resumeproof.stores.kind import StoreKind, schema_resource
-from resumeproof.stores.sqlite import BUSY_TIMEOUT_SECONDS, Database, Durability
+from resumeproof.stores.protocols import Durability, Emission
+from resumeproof.stores.sqlite import BUSY_TIMEOUT_SECONDS, Database
 from resumeproof.stores.sqlite_journal_rows import (
     WORKFLOW,
     lossless_text,
@@ -167,11 +169,24 @@ class SqliteJournal:
             (status, last, PAGE_ROWS),
         )
 
+    def emissions(self, event: str) -> Iterator[Emission]:
+        """All events of a name, by their workflows' order of creation, then by sequence."""
+        rows = self._database.rows(
+            "SELECT timeline.workflow_id, sequence, facts FROM timeline"
+            " JOIN workflows ON workflows.id = timeline.workflow_id"
+            " WHERE event = 'emitted' AND json_extract(facts, '$.event') = ?"
+            " ORDER BY workflows.number, sequence",
+            (event,),
+        )
+        for row in rows:
+            payload = json.loads(row["facts"])["payload"]
+            yield Emission(row["workflow_id"], row["sequence"], payload)
+
     def close(self) -> None:
         """Close the handle; the last one to close a journal leaves it as one file."""
         self._database.close()
 
-    def __enter__(self) -> SqliteJournal:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -14,7 +14,8 @@ from resumeproof.stores.birth import create
 from resumeproof.stores.gate import gate
 from resumeproof.stores.opening import open_reader, open_writer
 from resumeproof.stores.place import raw
-from resumeproof.stores.sqlite import Database, Durability
+from resumeproof.stores.protocols import Durability
+from resumeproof.stores.sqlite import Database
 from tests.unit.stores.toy import HOLD_OPEN, TOY, Child, add, facts, files, is_at_rest, seed, texts
 
 

@@ -1,0 +1,85 @@
+"""Journals by their path: a directory is a JSON journal, and a file is SQLite."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from pathlib import Path
+
+from resumeproof.errors import StoreNotFound, StoreUnavailable
+from resumeproof.stores.json_journal import JsonJournal, silent
+from resumeproof.stores.place import cause_of, resolved
+from resumeproof.stores.protocols import OpenJournal
+from resumeproof.stores.sqlite_journal import SqliteJournal
+
+
+class JournalFormat(StrEnum):
+    """How a journal keeps what it knows."""
+
+    SQLITE = "sqlite"
+    JSON = "json"
+
+
+def format_of(path: Path) -> JournalFormat | None:
+    """The format that a path stands for; None where nothing is there."""
+    if resolved(path).is_dir():
+        return JournalFormat.JSON
+    return JournalFormat.SQLITE if os.path.lexists(path) else None
+
+
+def create_journal(
+    path: Path, journal_format: JournalFormat, *, journal_id: str, created_at: str
+) -> bool:
+    """Create an empty journal; False if something is at `path` already. Raises as `create` does."""
+    kind = JsonJournal if journal_format is JournalFormat.JSON else SqliteJournal
+    return kind.create(path, journal_id=journal_id, created_at=created_at)
+
+
+def open_journal(path: Path) -> OpenJournal:
+    """Open an existing journal for reading. Raises `StoreNotFound` and `StoreRefused`."""
+    if format_of(path) is JournalFormat.JSON:
+        return JsonJournal.open_reader(path)
+    return SqliteJournal.open_reader(path)
+
+
+def open_journal_writer(path: Path, *, report: Callable[[str], None] = silent) -> OpenJournal:
+    """Open an existing journal for writing.
+
+    `report` is told what a death left in a JSON journal that was never committed, and is cut off;
+    what it left of a SQLite transaction, SQLite rolls back. Raises as `open_journal` does, and
+    `HardLinked`.
+    """
+    if format_of(path) is JournalFormat.JSON:
+        return JsonJournal.open(path, report=report)
+    return SqliteJournal.open(path)
+
+
+def store_digest(path: Path, kind: str) -> str:
+    """The SHA-256 of a store: of a file's bytes, or of a directory's manifest.
+
+    `kind` is "journal" or "ledger". The manifest has a line `DIGEST  PATH` for each file below the
+    directory, as sha256sum(1) prints it, in the order of the paths' bytes. Raises `StoreNotFound`
+    or `StoreUnavailable`.
+    """
+    try:
+        if not path.is_dir():
+            return _file_digest(path)
+        lines = (f"{_file_digest(path / name)}  {name}\n" for name in sorted(_files(path)))
+        return hashlib.sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
+    except FileNotFoundError:
+        raise StoreNotFound(kind, str(path)) from None
+    except OSError as error:
+        raise StoreUnavailable(kind, str(path), cause_of(error)) from error
+
+
+def _files(directory: Path) -> Iterator[str]:
+    for entry in directory.rglob("*"):
+        if not entry.is_dir():
+            yield entry.relative_to(directory).as_posix()
+
+
+def _file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
