@@ -48,10 +48,10 @@ def list_(output: Output, stores: Stores, status: str | None) -> None:
       resumeproof list --status unknown
     """
     from resumeproof.evidence.workflow import summary_json
-    from resumeproof.stores.sqlite_journal import SqliteJournal
+    from resumeproof.stores.journals import open_journal
 
     workflows: list[dict[str, Any]] = []
-    with SqliteJournal.open_reader(stores.journal) as journal:
+    with open_journal(stores.journal) as journal:
         for row in journal.rows(Status(status) if status else None):
             stored, alive = with_driver(journal, row)
             workflows.append(summary_json(stored, driver_alive=alive))

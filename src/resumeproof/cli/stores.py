@@ -34,9 +34,9 @@ class Stores:
 
         Raises `StoreNotFound`, `WorkflowNotFound`, `JournalDamaged` and what opening raises.
         """
-        from resumeproof.stores.sqlite_journal import SqliteJournal
+        from resumeproof.stores.journals import open_journal
 
-        with SqliteJournal.open_reader(self.journal) as journal:
+        with open_journal(self.journal) as journal:
             return observed(journal, workflow_id)
 
 

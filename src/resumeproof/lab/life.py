@@ -23,8 +23,7 @@ from resumeproof.errors import Exit, ResumeproofError
 from resumeproof.runtime.clock import Clock, SteppedClock, SystemClock
 from resumeproof.runtime.identity import Identity, RandomIdentity, SeededIdentity
 from resumeproof.runtime.session import Site, Wrap, resume
-from resumeproof.stores.protocols import Journal, Tool
-from resumeproof.stores.sqlite_journal import SqliteJournal
+from resumeproof.stores.protocols import Journal, OpenJournal, Tool
 from resumeproof.stores.sqlite_ledger import SqliteLedger
 
 
@@ -83,7 +82,7 @@ def watched(passage: Passage) -> Wrap:
 def _wrapped(specification: LifeSpecification) -> Wrap:
     """Tell what durability is in force, and put the trap round both stores if one is planned."""
 
-    def wrap(journal: SqliteJournal, ledger: SqliteLedger) -> tuple[Journal, Tool]:
+    def wrap(journal: OpenJournal, ledger: SqliteLedger) -> tuple[Journal, Tool]:
         in_force = {
             "journal": asdict(journal.durability),
             "ledger": asdict(ledger.database.durability),

@@ -32,6 +32,8 @@ class Counter(StrEnum):
     """The record that ends a workflow could not be appended."""
     OUTCOME_COMMIT_FAILED = "outcome_commit_failed"
     """The tool has answered, and the journal would not take the outcome."""
+    CUT_OFF = "cut_off"
+    """A death had left what was never committed, such as a torn line, and it was cut off."""
 
 
 class Health:

@@ -10,14 +10,15 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from resumeproof.errors import StoreNotFound
+from resumeproof.errors import StoreNotFound, UsageRefused
 from resumeproof.stores.birth import refuse_second_name
 from resumeproof.stores.gate import gate
+from resumeproof.stores.journals import open_journal
 from resumeproof.stores.kind import StoreKind
 from resumeproof.stores.place import refuse_same_file, resolved
 from resumeproof.stores.recognise import recognise
 from resumeproof.stores.sqlite import BUSY_TIMEOUT_SECONDS
-from resumeproof.stores.sqlite_journal import JOURNAL, SqliteJournal
+from resumeproof.stores.sqlite_journal import JOURNAL
 from resumeproof.stores.sqlite_ledger import SqliteLedger
 from resumeproof.stores.sqlite_ledger_rows import LEDGER
 
@@ -25,8 +26,13 @@ _Opener = Callable[[Path], AbstractContextManager[object]]
 
 
 def refuse_unfit_paths(journal: Path, ledger: Path) -> None:
-    """Raise `SameStore` for two paths of one file, `HardLinked` for a store with two names."""
+    """Raise `SameStore` for two paths of one file, `HardLinked` for a store with two names.
+
+    `UsageRefused` for a ledger in the directory that is the journal: they share nothing.
+    """
     refuse_same_file(journal, ledger)
+    if resolved(journal) in resolved(ledger).parents:
+        raise UsageRefused(f"ledger {ledger} would lie in journal {journal}; they share nothing")
     for path, kind in ((journal, JOURNAL), (ledger, LEDGER)):
         _refuse_second_name(resolved(path), kind)
 
@@ -37,7 +43,7 @@ def refuse_unfit_to_create(journal: Path, ledger: Path) -> None:
     `StoreNotFound` names the directory; what a store raises is what opening it to read raises.
     """
     refuse_unfit_paths(journal, ledger)
-    _refuse_unreadable(resolved(journal), SqliteJournal.open_reader)
+    _refuse_unreadable(resolved(journal), open_journal)
     _refuse_unreadable(resolved(ledger), SqliteLedger.open_reader)
 
 

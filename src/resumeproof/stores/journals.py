@@ -5,21 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator
-from enum import StrEnum
 from pathlib import Path
 
 from resumeproof.errors import StoreNotFound, StoreUnavailable
 from resumeproof.stores.json_journal import JsonJournal, silent
 from resumeproof.stores.place import cause_of, resolved
-from resumeproof.stores.protocols import OpenJournal
+from resumeproof.stores.protocols import JournalFormat, OpenJournal
 from resumeproof.stores.sqlite_journal import SqliteJournal
-
-
-class JournalFormat(StrEnum):
-    """How a journal keeps what it knows."""
-
-    SQLITE = "sqlite"
-    JSON = "json"
 
 
 def format_of(path: Path) -> JournalFormat | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -90,6 +91,13 @@ class Durability:
 
     journal_mode: str
     synchronous: str
+
+
+class JournalFormat(StrEnum):
+    """How a journal keeps what it knows."""
+
+    SQLITE = "sqlite"
+    JSON = "json"
 
 
 class OpenJournal(Journal, Protocol):
