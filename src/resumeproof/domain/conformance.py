@@ -111,6 +111,8 @@ class ConformanceReport:
     kill that did not happen as planned.
     `nondeterminism` tells how two runs without a crash differed, and then no verdict is certain.
     `scored` is None where the subject never reports a doubt, or there can be none.
+    `shared_prefixes`: a life was run once up to a boundary, and not once for each death there; where
+    that would have shown something else, `unshareable` says why.
     `terms` are those it was proved on; None in a report that nobody asked `conform()` for.
     `replay` is a command to which `--plan` is added, or which says itself where a plan goes.
     """
@@ -123,6 +125,7 @@ class ConformanceReport:
     nondeterminism: str | None = None
     scored: Ambiguity | None = None
     shared_prefixes: bool = True
+    unshareable: str | None = None
     fewest_inputs: list[object] | None = None
     replay: str | None = None
     terms: ProofTerms | None = None
@@ -162,6 +165,8 @@ class ConformanceReport:
             lines.append(
                 f"  not deterministic: two runs without a crash differ: {self.nondeterminism}"
             )
+        if self.unshareable:
+            lines.append(f"  each life was run from its beginning: {self.unshareable}")
         for finding in self.findings:
             lines.append(f"  [{finding.kind}] {finding.place}: {finding.detail}")
             if self.replay:

@@ -6,7 +6,8 @@ honest doubt is what the proof asks for, and a needless one is counted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from resumeproof.crash.channel import LifeChannel
@@ -21,7 +22,7 @@ from resumeproof.lab.subject import JOURNAL_NAME, LEDGER_NAME, LabSubject
 from resumeproof.proof.agent import described, doubts_in
 from resumeproof.proof.boundaries import BoundaryWatch
 from resumeproof.proof.context import Effect, Unknown
-from resumeproof.proof.image import byte_digest, semantic_digest
+from resumeproof.proof.image import byte_digest, meanings
 from resumeproof.proof.living import Body, LifeOutcome, Order
 from resumeproof.proof.living import Boundary as Place
 from resumeproof.proof.payload import pack
@@ -33,6 +34,47 @@ from resumeproof.stores.sqlite_ledger import SqliteLedger
 _IN_DOUBT = frozenset(
     {Boundary.CLAIM_AFTER, Boundary.TOOL_BEFORE, Boundary.TOOL_AFTER, Boundary.ACK_BEFORE}
 )
+
+
+class _LabRemains:
+    def __init__(self, root: Path, contract: ToolContract, workflow_id: str) -> None:
+        self._root = root
+        self._contract = contract
+        self._workflow_id = workflow_id
+
+    @cached_property
+    def effects(self) -> Sequence[Effect]:
+        with SqliteLedger.open_reader(self._root / LEDGER_NAME) as ledger:
+            return [
+                Effect(
+                    effect.receipt.tool,
+                    Action.from_canonical(effect.action).arguments,
+                    effect.receipt.key,
+                    effect.receipt.sequence - 1,
+                )
+                for effect in ledger.effects()
+            ]
+
+    @property
+    def effect_count(self) -> int:
+        return len(self.effects)
+
+    def image_digest(self) -> str:
+        return byte_digest(self._root)
+
+    def meanings(self) -> Mapping[str, str]:
+        return meanings(self._root)
+
+    def unknowable(self, boundary: Place, baseline: Sequence[Effect]) -> str | None:
+        """Between claim and acknowledgement a tool with neither key nor lookup tells nothing."""
+        contract = self._contract
+        if (
+            boundary[0] not in _IN_DOUBT
+            or contract.idempotent
+            or contract.lookup is not Lookup.NONE
+        ):
+            return None
+        return self._workflow_id
 
 
 class LivingLab:
@@ -51,34 +93,8 @@ class LivingLab:
     def body(self, order: Order) -> Body:
         return lambda channel: self._live(order, channel)
 
-    def effects(self, root: Path) -> Sequence[Effect]:
-        with SqliteLedger.open_reader(root / LEDGER_NAME) as ledger:
-            return [
-                Effect(
-                    effect.receipt.tool,
-                    Action.from_canonical(effect.action).arguments,
-                    effect.receipt.key,
-                    effect.receipt.sequence - 1,
-                )
-                for effect in ledger.effects()
-            ]
-
-    def image_digest(self, root: Path) -> str:
-        return byte_digest(root)
-
-    def state_digest(self, root: Path) -> str:
-        return semantic_digest(root)
-
-    def unknowable(self, root: Path, boundary: Place, baseline: Sequence[Effect]) -> str | None:
-        """Between claim and acknowledgement a tool with neither key nor lookup tells nothing."""
-        contract = self.contract
-        if (
-            boundary[0] not in _IN_DOUBT
-            or contract.idempotent
-            or contract.lookup is not Lookup.NONE
-        ):
-            return None
-        return self._lab.workflow_id
+    def remains(self, root: Path) -> _LabRemains:
+        return _LabRemains(root, self.contract, self._lab.workflow_id)
 
     def share_of(self, boundary: Place) -> int:
         """One worker for all: a run has few boundaries."""

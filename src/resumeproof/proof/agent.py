@@ -9,15 +9,14 @@ Every life is fed all inputs from the first, as a process is that starts again. 
 
 from __future__ import annotations
 
-import hashlib
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from resumeproof.crash.channel import LifeChannel
-from resumeproof.domain.contract import Lookup, ToolContract
+from resumeproof.domain.contract import ToolContract
 from resumeproof.errors import PayloadRefused
 from resumeproof.proof.awaiting import Awaiting
 from resumeproof.proof.boundaries import BoundaryWatch
@@ -25,15 +24,13 @@ from resumeproof.proof.comparison import without_addresses
 from resumeproof.proof.context import (
     EFFECT_AFTER,
     Context,
-    Effect,
     ReceiverLog,
     Unknown,
-    effect_of,
 )
-from resumeproof.proof.image import byte_digest, semantic_digest
-from resumeproof.proof.living import Body, Boundary, LifeOutcome, Order
-from resumeproof.proof.oracle import NO_STATE, is_ambiguous
+from resumeproof.proof.living import Body, Boundary, LifeOutcome, Order, Remains
+from resumeproof.proof.oracle import NO_STATE
 from resumeproof.proof.payload import pack
+from resumeproof.proof.remains import AgentRemains
 from resumeproof.runtime.clock import SystemClock
 from resumeproof.stores.receiver import Receiver, make_receiver, read_receiver
 
@@ -69,36 +66,10 @@ class AgentSubject:
                 settle(subject.step(item))
         return subject
 
-    def effects(self, root: Path) -> list[Effect]:
-        received = read_receiver(_receiver(root))
-        return [effect_of(effect) for effect in received if effect.absorbed_by is None]
-
-    def image_digest(self, root: Path) -> str:
-        """The subject's bytes, and what the receiver holds.
-
-        When the receiver was asked, and by which life, no subject can see.
-        """
-        return f"{byte_digest(_directory(root))}:{_received(root)}"
-
-    def state_digest(self, root: Path) -> str:
-        return f"{semantic_digest(_directory(root))}:{_received(root)}"
-
-    def unknowable(self, root: Path, boundary: Boundary, baseline: Sequence[Effect]) -> str | None:
-        """The key of the effect at which the life died, where neither key nor lookup tells."""
-        _, occurrence = boundary
-        if not is_ambiguous(self.contract) or occurrence > len(baseline):
-            return None
-        key = baseline[occurrence - 1].key
-        received = [effect for effect in read_receiver(_receiver(root)) if effect.key == key]
-        now = _seconds()
-        lifetime = self.contract.key_lifetime_seconds
-        if self.contract.idempotent and lifetime is not None:
-            return key if any(effect.at + lifetime <= now for effect in received) else None
-        shown_by = now - self.contract.lookup_lag_seconds
-        eventual = self.contract.lookup is Lookup.EVENTUAL
-        if eventual and any(effect.at <= shown_by for effect in received):
-            return None
-        return key
+    def remains(self, root: Path) -> Remains:
+        return AgentRemains(
+            _directory(root), read_receiver(_receiver(root)), self.contract, _seconds
+        )
 
     def share_of(self, boundary: Boundary) -> int:
         """After effect k and before effect k + 1 nothing reaches the receiver."""
@@ -112,14 +83,6 @@ def _directory(root: Path) -> Path:
 
 def _receiver(root: Path) -> Path:
     return root / "receiver.sqlite3"
-
-
-def _received(root: Path) -> str:
-    digest = hashlib.blake2b(digest_size=16)
-    for effect in read_receiver(_receiver(root)):
-        row = (effect.kind, effect.payload, effect.key, effect.absorbed_by)
-        digest.update(repr(row).encode("utf-8", "backslashreplace"))
-    return digest.hexdigest()
 
 
 class _Life:

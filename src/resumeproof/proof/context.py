@@ -101,14 +101,14 @@ class ReceiverLog(EffectLog):
     def effects(self) -> list[Effect]:
         return [effect_of(received) for received in self._receiver.effects()]
 
-    # Agents ask for a key at each step: no payload is unpacked for that.
+    # Agents ask for keys at each step: no other payload is unpacked for that.
 
     def keys(self) -> list[str]:
         return [effect.key for effect in self._receiver.effects() if effect.key is not None]
 
     def find(self, key: str) -> Effect | None:
-        found = (received for received in self._receiver.effects() if received.key == key)
-        return next(map(effect_of, found), None)
+        found = self._receiver.find(key)
+        return None if found is None else effect_of(found)
 
 
 def effect_of(received: ReceivedEffect) -> Effect:

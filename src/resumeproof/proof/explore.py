@@ -21,6 +21,7 @@ from resumeproof.proof.crew import Report, Task
 from resumeproof.proof.lives import FORKED, Lives
 from resumeproof.proof.living import Boundary, LivingSubject
 from resumeproof.proof.progress import Progress
+from resumeproof.proof.sample import spread
 from resumeproof.proof.share import Baseline, NotShareable, Settings, Share
 from resumeproof.proof.worker import Worker
 
@@ -110,8 +111,9 @@ class _Proof:
         self._progress.start(len(points))
         if baseline.unshareable is None and self._lives.traced:
             shares = self._shared(baseline, jobs)
-            if shares is not None:
+            if not isinstance(shares, _Unshareable):
                 return shares
+            report.unshareable = shares.reason
             self._progress.start(len(points))
         report.shared_prefixes = False
         dealt: list[list[CrashPlan]] = [[] for _ in range(jobs)]
@@ -123,8 +125,9 @@ class _Proof:
         """The boundaries of an undisturbed life that are to be tried."""
         return [point for point in baseline.passed if point[0] in self._settings.boundaries]
 
-    def _shared(self, baseline: Baseline, jobs: int) -> list[Share] | None:
-        """All crash points over shared prefixes; None where that turns out not to be possible."""
+    def _shared(self, baseline: Baseline, jobs: int) -> list[Share] | _Unshareable:
+        """All crash points over shared prefixes, or why that turns out not to be possible."""
+        sample = spread(self._points(baseline))
 
         def task_of(number: int) -> Callable[[Worker, Report], object]:
             def task(worker: Worker, report: Report) -> object:
@@ -132,6 +135,7 @@ class _Proof:
                     return worker.explore(
                         baseline,
                         lambda boundary: self._subject.share_of(boundary) % jobs == number,
+                        sample,
                     )
                 except NotShareable as error:
                     return _Unshareable(str(error))
@@ -139,8 +143,9 @@ class _Proof:
             return task
 
         results = self._crew([task_of(number) for number in range(jobs)], baseline)
-        if any(isinstance(result, _Unshareable) for result in results):
-            return None
+        reasons = sorted(each.reason for each in results if isinstance(each, _Unshareable))
+        if reasons:
+            return _Unshareable(reasons[0])
         return [result for result in results if isinstance(result, Share)]
 
     def _whole(self, baseline: Baseline, dealt: Sequence[Sequence[CrashPlan]]) -> list[Share]:

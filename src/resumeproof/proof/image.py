@@ -1,7 +1,7 @@
 """Directories as images: copied, hashed byte by byte, and told apart by what they mean.
 
 Two images with the same bytes are the same state, and are resumed once. Two with other bytes may
-still mean the same, since SQLite puts random salts into its logs: their *semantic* digest takes a
+still mean the same, since SQLite puts random salts into its logs: what they *mean* takes a
 database by its contents.
 """
 
@@ -11,7 +11,7 @@ import hashlib
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from resumeproof.stores.sqlite import connect
@@ -49,18 +49,28 @@ def byte_digest(directory: Path) -> str:
     return digest.hexdigest()
 
 
-def semantic_digest(directory: Path) -> str:
-    """The same, with SQLite databases taken by their contents and their logs left out."""
-    digest = hashlib.blake2b(digest_size=16)
+def meanings(directory: Path) -> dict[str, str]:
+    """What each entry below a directory means, by its relative name.
+
+    SQLite databases are taken by their contents, and their logs left out.
+    """
+    meant = {}
     for relative, path in _walk(directory):
         if _is_companion(path):
             continue
-        digest.update(os.fsencode(relative) + b"\0")
         if path.is_symlink():
-            digest.update(b"l" + os.fsencode(path.readlink()))
+            meant[relative] = f"link to {path.readlink()}"
         elif path.is_file():
-            digest.update(b"f" + (_contents_of_database(path) or _content(path)))
-    return digest.hexdigest()
+            meant[relative] = (_contents_of_database(path) or _content(path)).hex()
+        else:
+            meant[relative] = ""
+    return meant
+
+
+def state_digest(meant: Mapping[str, str]) -> str:
+    """A digest of what a state means, by whatever says it."""
+    text = repr(sorted(meant.items())).encode("utf-8", "backslashreplace")
+    return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 
 def _walk(directory: Path, relative: str = "") -> Iterator[tuple[str, Path]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -58,6 +58,36 @@ class LifeOutcome:
     awaited: bool = False
 
 
+class Remains(Protocol):
+    """What lies at a scenario's root while none of its lives runs; read once, and not changed."""
+
+    @property
+    def effects(self) -> Sequence[Effect]:
+        """The effects that were applied so far, in order."""
+        ...
+
+    @property
+    def effect_count(self) -> int: ...
+
+    def image_digest(self) -> str:
+        """What tells one image from another; equal ones are resumed once."""
+        ...
+
+    def meanings(self) -> Mapping[str, str]:
+        """What tells one state from another, by the file or store that says it.
+
+        It is the same however it is written down.
+        """
+        ...
+
+    def unknowable(self, boundary: Boundary, baseline: Sequence[Effect]) -> str | None:
+        """The key of the effect whose outcome nobody can know after a death at `boundary`.
+
+        None where the contract settles it, or no effect was on its way.
+        """
+        ...
+
+
 class LivingSubject(Protocol):
     """A subject whose lives are forked. All its durable state lies below the scenario's root."""
 
@@ -72,24 +102,8 @@ class LivingSubject(Protocol):
 
     def body(self, order: Order) -> Body: ...
 
-    def effects(self, root: Path) -> Sequence[Effect]:
-        """The effects that were applied so far, in order."""
-        ...
-
-    def image_digest(self, root: Path) -> str:
-        """What tells one image from another; equal ones are resumed once."""
-        ...
-
-    def state_digest(self, root: Path) -> str:
-        """What tells one state from another, however it is written down."""
-        ...
-
-    def unknowable(self, root: Path, boundary: Boundary, baseline: Sequence[Effect]) -> str | None:
-        """The key of the effect whose outcome nobody can know after a death at `boundary`.
-
-        `root` is what the death left. None where the contract settles it, or no effect was on
-        its way.
-        """
+    def remains(self, root: Path) -> Remains:
+        """Look at what the dead lives of a scenario have left."""
         ...
 
     def share_of(self, boundary: Boundary) -> int:

@@ -57,10 +57,14 @@ def sound_outcome(life: ForkedLife, name: str) -> LifeOutcome:
 
 def effects_seen(effects: Sequence[Effect], wording: Wording) -> list[Effect]:
     """The effects in the baseline's words."""
-    return [
-        replace(effect, payload=wording.neutral(effect.payload), key=wording.neutral(effect.key))
-        for effect in effects
-    ]
+    return [_worded(effect, wording) for effect in effects]
+
+
+def _worded(effect: Effect, wording: Wording) -> Effect:
+    payload, key = wording.neutral(effect.payload), wording.neutral(effect.key)
+    if payload is effect.payload and key is effect.key:
+        return effect
+    return replace(effect, payload=payload, key=key)
 
 
 def left_behind(seen: Seen, lives: Sequence[ForkedLife], root: Path) -> Seen:

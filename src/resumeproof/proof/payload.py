@@ -13,6 +13,7 @@ from resumeproof.errors import PayloadRefused
 
 _TEXT = b"j"
 _PICKLE = b"p"
+_encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode
 
 
 def pack(value: Any, place: str) -> bytes:
@@ -33,7 +34,7 @@ def canonical(value: Any) -> bytes | None:
     """The value's text form, the same for equal values; None where it would not keep it whole."""
     if not _is_plain(value):
         return None
-    return json.dumps(value, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return _encode(value).encode("utf-8", "surrogatepass")
 
 
 def unpack(data: bytes) -> Any:

@@ -4,45 +4,42 @@ A *traced* life runs undisturbed and stands at each boundary: there a copy of it
 directory is put aside as an image, and the image is resumed in fresh lives before the traced one
 goes on. So a prefix is run once, and not once for each crash point. Where a copy would not be the
 whole life (it has threads or children, or has asked for its run id), each scenario is carried out
-from its beginning instead.
+from its beginning instead; and a sample of them is so in any case, to see whether it is the same.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from resumeproof.crash.forked import BoundaryNotice, ForkedLife
 from resumeproof.crash.plan import CrashPlan, CrashPoint
-from resumeproof.domain.conformance import Scenario
 from resumeproof.domain.verdict import Finding
 from resumeproof.errors import SubjectFailed
-from resumeproof.proof.comparison import Wording
-from resumeproof.proof.kept import keep_life
+from resumeproof.proof.image import state_digest
 from resumeproof.proof.lives import Host
-from resumeproof.proof.living import Boundary, LifeOutcome, LivingSubject, Order
-from resumeproof.proof.look import (
-    brought_back,
-    difference,
-    effects_seen,
-    left_behind,
-    sound_outcome,
-    state_of,
-    verify_forked_kill,
-)
-from resumeproof.proof.oracle import (
-    Place,
-    Seen,
-    ambiguity_hidden,
-    is_ambiguous,
-    judge,
-    judge_baseline,
-)
+from resumeproof.proof.living import Boundary, LifeOutcome, LivingSubject, Order, Remains
+from resumeproof.proof.look import difference, left_behind, sound_outcome, verify_forked_kill
+from resumeproof.proof.oracle import Seen, judge_baseline
 from resumeproof.proof.recall import Recall
+from resumeproof.proof.sample import Course, require_alike
 from resumeproof.proof.share import Baseline, NotShareable, Settings, Share, scenario_run_id
-from resumeproof.proof.site import ScenarioSite
+from resumeproof.proof.stage import Stage
+
+
+@dataclass(frozen=True)
+class _Killed:
+    """Lives that died as planned, and how many effects the first had committed.
+
+    `problem` tells what the last one did instead, None where it died as planned, too.
+    """
+
+    lives: Sequence[ForkedLife]
+    committed: int
+    problem: str | None = None
+
 
 Picks = Callable[[Boundary], bool]
 """Which boundaries belong to a worker's share."""
@@ -59,14 +56,17 @@ class Worker:
         base: Path,
         progress: Callable[[Sequence[Finding]], None],
     ) -> None:
-        self._subject = subject
         self._settings = settings
-        self._host = host
-        self._site = ScenarioSite(base, subject.lay_out)
-        self._progress = progress
+        self._stage = Stage(subject, settings, host, base, progress)
+        self._site = self._stage.site
         self._recall = Recall()
+        self._sample: Set[Boundary] = frozenset()
         self._committed = 0  # effects before the first death of what is tried now
-        self.share = Share()
+
+    @property
+    def share(self) -> Share:
+        """What has been done so far."""
+        return self._stage.share
 
     # -- the baseline --------------------------------------------------------------------------
 
@@ -85,10 +85,10 @@ class Worker:
 
     def _undisturbed(self) -> tuple[Seen, LifeOutcome]:
         self._site.lay_out()
-        order = self._order(self._settings.run_id, 1)
-        life = self._run(order)
+        order = self._stage.order(self._settings.run_id, 1)
+        life = self._stage.run(order)
         outcome = sound_outcome(life, "the baseline")
-        seen = self._look(life, order)
+        seen = self._stage.look(life, order)
         if seen.hung or seen.raised is not None:
             how = seen.raised or "it did not end in time"
             raise SubjectFailed("the baseline's fresh life", how)
@@ -96,13 +96,14 @@ class Worker:
 
     # -- a share of the crash points, over shared prefixes ---------------------------------------
 
-    def explore(self, baseline: Baseline, picks: Picks) -> Share:
-        """Try all crash points that `picks` picks.
+    def explore(self, baseline: Baseline, picks: Picks, sample: Set[Boundary]) -> Share:
+        """Try all crash points that `picks` picks; those in `sample` are carried out in full, too.
 
         Raises `NotShareable` where sharing the prefix would prove something else.
         """
+        self._sample = sample
         self._site.lay_out()
-        life = self._trace(baseline, self._order(self._settings.run_id, 1), (), picks)
+        life = self._trace(baseline, self._stage.order(self._settings.run_id, 1), (), picks)
         self._require_shareable(sound_outcome(life, "the traced life"))
         return self.share
 
@@ -122,7 +123,7 @@ class Worker:
         def wanted(name: str, occurrence: int) -> bool:
             return name in self._settings.boundaries and picks((name, occurrence))
 
-        return self._run(replace(order, stands_at=wanted), at_boundary=stand)
+        return self._stage.run(replace(order, stands_at=wanted), at_boundary=stand)
 
     def _account(self, plan: CrashPlan, copy_status: int) -> None:
         self.share.enumerated += 1
@@ -130,26 +131,35 @@ class Worker:
         kill = self._settings.kill
         if os.waitstatus_to_exitcode(copy_status) == kill.returncode:
             self.share.verified += 1
-            self._note_scenario(plan)
+            self._stage.note_scenario(plan)
         else:
-            self._note_scenario(plan, f"the copy did not die by {kill}")
+            self._stage.note_scenario(plan, f"the copy did not die by {kill}")
 
     def _try_image(self, baseline: Baseline, image: Path, deaths: tuple[CrashPoint, ...]) -> None:
         """Resume what a death left, unless its like was resumed before; judge it either way."""
+        remains = self._stage.subject.remains(image)
         if len(deaths) == 1:
             self._recall.enter(self._share_of(deaths[0]))
-            self._committed = len(self._subject.effects(image))
-        in_flight = self._unknowable(baseline, image, deaths[-1])
-        digest = self._subject.image_digest(image)
+            self._committed = remains.effect_count
+        in_flight = self._stage.unknowable(baseline, remains, deaths[-1])
+        digest = remains.image_digest()
         self.share.images.add(digest)
+        meanings = remains.meanings() if self._is_sampled(deaths) else None
         seen = self._recalled(digest, len(deaths))
         if seen is None:
-            self.share.states.add(self._subject.state_digest(image))
+            self.share.states.add(state_digest(meanings or remains.meanings()))
             seen, asked_run_id = self._resume(baseline, image, deaths)
             if not asked_run_id:
                 self._recall.keep(digest, len(deaths), seen)
+        if meanings is not None:
+            shared = Course(meanings, seen)
+            require_alike(str(deaths[0]), shared, lambda: self._in_full(CrashPlan(deaths)))
+        plan = CrashPlan(deaths)
         seen = replace(seen, in_flight=in_flight)
-        self._judge(baseline, CrashPlan(deaths), seen)
+        self._stage.judge(baseline, plan, self._committed, seen)
+
+    def _is_sampled(self, deaths: tuple[CrashPoint, ...]) -> bool:
+        return len(deaths) == 1 and (deaths[0].boundary, deaths[0].occurrence) in self._sample
 
     def _recalled(self, digest: str, deaths: int) -> Seen | None:
         return self._recall.find(digest, deaths) if self._settings.dedupe else None
@@ -160,18 +170,18 @@ class Worker:
         """Resume an image; tell what was seen, and whether the resume asked for its run id."""
         self.share.resumed += 1
         self._site.lay_out(image)
-        order = self._order(scenario_run_id(self._settings.run_id, deaths), len(deaths) + 1)
+        order = self._stage.order(scenario_run_id(self._settings.run_id, deaths), len(deaths) + 1)
         deeper = len(deaths) < self._settings.depth
         life = (
             self._trace(baseline, order, deaths, lambda boundary: True)
             if deeper
-            else self._run(order)
+            else self._stage.run(order)
         )
         outcome = life.outcome
         asked = isinstance(outcome, LifeOutcome) and outcome.run_id_was_read
         if deeper and isinstance(outcome, LifeOutcome):
             self._require_shareable(outcome)
-        return self._look(life, order), asked
+        return self._stage.look(life, order), asked
 
     def _require_shareable(self, outcome: LifeOutcome) -> None:
         if outcome.run_id_was_read:
@@ -189,120 +199,76 @@ class Worker:
         share = self.share
         share.enumerated += 1
         self._recall.enter(self._share_of(plan.points[0]))
-        run_id = scenario_run_id(self._settings.run_id, plan.points)
-        self._site.lay_out()
-        killed: list[ForkedLife] = []
-        for number, point in enumerate(plan.points, start=1):
-            order = replace(
-                self._order(run_id, number),
-                dies_at=(point.boundary, point.occurrence),
-                kill=self._settings.kill,
-            )
-            life = self._run(order)
-            self._keep(number, life)
-            killed.append(life)
-            problem = verify_forked_kill(life, point, self._settings.kill)
-            if problem is not None:
-                self._note_scenario(plan, problem)
-                self._progress(())
-                return ()
-            if number == 1:
-                self._committed = len(self._subject.effects(self._site.root))
+        killed = self._killed(plan)
+        self._stage.note_scenario(plan, killed.problem)
+        if killed.problem is not None:
+            self._stage.progress(())
+            return ()
         share.fired += 1
         share.verified += 1
-        self._note_scenario(plan)
-        in_flight = self._unknowable(baseline, self._site.root, plan.points[-1])
-        seen, passed = self._resume_in_place(self._order(run_id, len(plan.points) + 1))
-        seen = replace(left_behind(seen, killed, self._site.root), in_flight=in_flight)
-        self._judge(baseline, plan, seen)
+        remains = self._stage.subject.remains(self._site.root)
+        in_flight = self._stage.unknowable(baseline, remains, plan.points[-1])
+        seen, passed = self._resume_in_place(remains, self._last_order(plan))
+        seen = replace(left_behind(seen, killed.lives, self._site.root), in_flight=in_flight)
+        self._stage.judge(baseline, plan, killed.committed, seen)
         return passed
 
-    def _resume_in_place(self, order: Order) -> tuple[Seen, tuple[Boundary, ...]]:
+    def _killed(self, plan: CrashPlan) -> _Killed:
+        """Run the lives that are to die, from an empty scenario."""
+        self._site.lay_out()
+        lives: list[ForkedLife] = []
+        committed = 0
+        for number, point in enumerate(plan.points, start=1):
+            order = replace(
+                self._stage.order(self._run_id(plan), number),
+                dies_at=(point.boundary, point.occurrence),
+            )
+            life = self._stage.run(order)
+            self._stage.keep(number, life)
+            lives.append(life)
+            problem = verify_forked_kill(life, point, self._settings.kill)
+            if problem is not None:
+                return _Killed(lives, committed, problem)
+            if number == 1:
+                committed = self._stage.subject.remains(self._site.root).effect_count
+        return _Killed(lives, committed)
+
+    def _in_full(self, plan: CrashPlan) -> Course:
+        """What a plan comes to that is carried out in full, for comparison only.
+
+        Raises `NotShareable` where a life does not die as planned.
+        """
+        killed = self._killed(plan)
+        if killed.problem is not None:
+            raise NotShareable(f"a life of its own did something else: {killed.problem}")
+        left = self._stage.subject.remains(self._site.root).meanings()
+        order = self._last_order(plan)
+        seen = self._stage.look(self._stage.run(order), order)
+        return Course(left, left_behind(seen, killed.lives, self._site.root))
+
+    def _last_order(self, plan: CrashPlan) -> Order:
+        return self._stage.order(self._run_id(plan), len(plan.points) + 1)
+
+    def _run_id(self, plan: CrashPlan) -> str:
+        return scenario_run_id(self._settings.run_id, plan.points)
+
+    def _resume_in_place(self, remains: Remains, order: Order) -> tuple[Seen, tuple[Boundary, ...]]:
         """Resume what lies there, unless its like was: then no boundary is left to try."""
-        digest = self._subject.image_digest(order.root)
+        digest = remains.image_digest()
         self.share.images.add(digest)
         seen = self._recalled(digest, order.life - 1)
         if seen is not None:
             return seen, ()
-        self.share.states.add(self._subject.state_digest(order.root))
+        self.share.states.add(state_digest(remains.meanings()))
         self.share.resumed += 1
-        life = self._run(order)
-        self._keep(order.life, life)
-        seen = self._look(life, order)
+        life = self._stage.run(order)
+        self._stage.keep(order.life, life)
+        seen = self._stage.look(life, order)
         if not isinstance(life.outcome, LifeOutcome):
             return seen, ()
         if not life.outcome.run_id_was_read:
             self._recall.keep(digest, order.life - 1, seen)
         return seen, life.outcome.passed
 
-    # -- running, looking, judging ---------------------------------------------------------------
-
-    def _note_scenario(self, plan: CrashPlan, invalid: str | None = None) -> None:
-        run_id = scenario_run_id(self._settings.run_id, plan.points)
-        self.share.scenarios.append(Scenario(str(plan), run_id, invalid))
-
-    def _keep(self, number: int, life: ForkedLife) -> None:
-        if self._settings.keep is not None:
-            keep_life(self._settings.keep, number, self._site.root, life)
-
     def _share_of(self, point: CrashPoint) -> int:
-        return self._subject.share_of((point.boundary, point.occurrence))
-
-    def _order(self, run_id: str, life: int) -> Order:
-        return Order(self._site.root, run_id, life, kill=self._settings.kill)
-
-    def _run(
-        self, order: Order, at_boundary: Callable[[BoundaryNotice], None] | None = None
-    ) -> ForkedLife:
-        return self._host.run(
-            self._subject.body(order),
-            timeout_seconds=self._settings.timeout_seconds,
-            at_boundary=at_boundary,
-        )
-
-    def _unknowable(self, baseline: Baseline, image: Path, point: CrashPoint) -> str | None:
-        """Asked of what a death left, before anything resumes it."""
-        boundary = (point.boundary, point.occurrence)
-        return self._subject.unknowable(image, boundary, baseline.seen.effects)
-
-    def _look(self, life: ForkedLife, order: Order) -> Seen:
-        """Read what the receiver holds, open the subject afresh, and tell what there is to see."""
-        wording = Wording(order.run_id, self._settings.run_id, str(order.root))
-        raised, outcome = brought_back(life)
-        seen = Seen(
-            effects=effects_seen(self._subject.effects(order.root), wording),
-            raised=wording.neutral(raised),
-            hung=life.timed_out,
-        )
-        seen = left_behind(seen, [life], order.root)
-        if outcome is None:
-            return seen
-        seen = replace(seen, doubts=outcome.doubts, doubts_told=outcome.doubts_told)
-        if outcome.state is None:
-            return seen
-        fresh = self._run(replace(order, life=order.life + 1, only_reread=True))
-        raised, reread = brought_back(fresh)
-        seen = left_behind(seen, [fresh], order.root)
-        if reread is None:
-            return replace(seen, raised=wording.neutral(raised), hung=fresh.timed_out)
-        return replace(
-            seen,
-            state=state_of(outcome, wording),
-            reread=state_of(reread, wording),
-        )
-
-    def _judge(self, baseline: Baseline, plan: CrashPlan, seen: Seen) -> None:
-        place = Place(str(plan), self._committed)
-        share = self.share
-        share.judged += 1
-        findings = judge(place, baseline.seen, seen)
-        share.findings += findings
-        if seen.in_flight is not None:
-            share.ambiguous += 1
-            hidden = ambiguity_hidden(place, seen)
-            if hidden is not None:
-                share.hidden.append(hidden)
-        share.reported += len(seen.doubts)
-        if not is_ambiguous(self._subject.contract):
-            share.needless += len(seen.doubts)
-        self._progress(findings)
+        return self._stage.subject.share_of((point.boundary, point.occurrence))
