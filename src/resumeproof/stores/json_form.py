@@ -139,7 +139,7 @@ _LINE = {
 
 def record_of(line: bytes) -> Record:
     """The record of a line. Raises `ValueError` for any line that `line_of` does not write."""
-    document = strict_json(line)
+    document = strict_json(line.removesuffix(b"\n"))
     _check_members(document, _LINE, "it")
     try:
         document["facts_text"] = canonical_bytes(document.pop("facts")).decode()
