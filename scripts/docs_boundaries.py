@@ -25,13 +25,14 @@ from resumeproof.domain.record import Record
 from resumeproof.domain.status import Status
 from resumeproof.domain.workflow import Workflow
 from resumeproof.runtime.clock import SteppedClock
+from resumeproof.runtime.creation import Terms, create
 from resumeproof.runtime.driver import drive
+from resumeproof.runtime.engine import Engine
 from resumeproof.runtime.health import Health
 from resumeproof.runtime.identity import SeededIdentity
-from resumeproof.runtime.kernel import Engine
-from resumeproof.runtime.operations import Terms, approve, create
+from resumeproof.runtime.operations import approve
 from resumeproof.runtime.programs import TOOL_CALL
-from resumeproof.stores.protocols import Journal, Tool
+from resumeproof.stores.protocols import Emission, Journal, Tool
 
 WORKFLOW, LEDGER, KEY, TOOL = "wf", "ledger", "order-1", "charge_card"
 START = parse_instant("2026-01-01T00:00:00.000000Z")
@@ -104,6 +105,9 @@ class MemoryJournal:
 
     def rows(self, status: Status | None = None) -> Iterator[Stored]:
         yield self.load(WORKFLOW)
+
+    def emissions(self, event: str) -> Iterator[Emission]:
+        yield from ()
 
     def close(self) -> None:
         """Nothing is open."""

@@ -21,7 +21,7 @@ from resumeproof.domain.inspection import inspect
 from resumeproof.domain.status import Status
 from resumeproof.lab.life import LifeSpecification
 from resumeproof.runtime.driver import drive
-from resumeproof.runtime.kernel import Engine
+from resumeproof.runtime.engine import Engine
 from resumeproof.runtime.session import Site, driving, resume
 from resumeproof.stores.sqlite_journal import SqliteJournal
 from resumeproof.stores.sqlite_ledger import SqliteLedger

@@ -24,7 +24,7 @@ from resumeproof.errors import Exit, ToolUnreachable
 from resumeproof.evidence.order import entries_of
 from resumeproof.evidence.timeline import render
 from resumeproof.runtime.driver import drive
-from resumeproof.runtime.kernel import Engine
+from resumeproof.runtime.engine import Engine
 from resumeproof.runtime.session import driving
 from resumeproof.stores.sqlite_journal import SqliteJournal
 from resumeproof.stores.sqlite_ledger import SqliteLedger

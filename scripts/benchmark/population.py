@@ -22,9 +22,10 @@ from resumeproof.domain.record import GENESIS, Record
 from resumeproof.domain.status import Status
 from resumeproof.errors import ToolUnreachable
 from resumeproof.runtime.clock import SystemClock
+from resumeproof.runtime.creation import Terms
 from resumeproof.runtime.driver import drive
 from resumeproof.runtime.identity import RandomIdentity
-from resumeproof.runtime.operations import Terms, approve
+from resumeproof.runtime.operations import approve
 from resumeproof.runtime.programs import TOOL_CALL
 from resumeproof.runtime.session import Site, create_workflow, driving, writing
 from resumeproof.stores.sqlite import Database

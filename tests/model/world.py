@@ -141,7 +141,7 @@ Move: TypeAlias = tuple[str, World]
 
 
 def _projected(workflow: Workflow, revision: int = CURRENT) -> Workflow:
-    return replace(workflow, revision=revision, head_hash=GENESIS, results=_NO_RESULTS)
+    return replace(workflow, revision=revision, head_hash=GENESIS, results=_NO_RESULTS, receipts=())
 
 
 def extended(workflow: Workflow | None, drafts: tuple[Draft, ...], now_seconds: int) -> Workflow:

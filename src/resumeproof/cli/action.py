@@ -24,7 +24,8 @@ from resumeproof.cli.output import Output
 from resumeproof.cli.stores import Stores
 from resumeproof.cli.text import workflow_lines
 from resumeproof.domain.contract import Lookup, ToolContract
-from resumeproof.runtime import operations
+from resumeproof.runtime import creation, operations
+from resumeproof.stores.protocols import JournalFormat
 
 if TYPE_CHECKING:
     from resumeproof.domain.action import Action
@@ -64,7 +65,7 @@ _STDIN = Path("-")
     "--max-retries",
     metavar="N",
     type=_COUNT,
-    default=operations.MAX_RETRIES,
+    default=creation.MAX_RETRIES,
     show_default=True,
     help="Attempts that may fail before an effect; the first counts.",
 )
@@ -72,14 +73,14 @@ _STDIN = Path("-")
     "--max-recoveries",
     metavar="N",
     type=_COUNT,
-    default=operations.MAX_RECOVERIES,
+    default=creation.MAX_RECOVERIES,
     show_default=True,
     help="Deaths in a row before an operator is asked.",
 )
 @click.option(
     "--retry-base",
     type=seconds,
-    default=operations.RETRY_BASE_SECONDS,
+    default=creation.RETRY_BASE_SECONDS,
     show_default=True,
     help="First wait of the exponential backoff, in seconds; 0 turns it off.",
 )
@@ -90,6 +91,11 @@ _STDIN = Path("-")
     default=0,
     show_default=True,
     help="Let the simulated tool's first N calls fail before the effect.",
+)
+@click.option(
+    "--journal-format",
+    type=one_of(JournalFormat),
+    help="How a journal is kept that is not there yet: one SQLite file, or a directory of JSON.",
 )
 @takes_stores
 def create(output: Output, stores: Stores, action_file: Path, **terms: Any) -> None:
@@ -155,7 +161,7 @@ def _create(stores: Stores, action: Action, promises: dict[str, Any], terms: dic
         action=action,
         contract=contract,
         fail_before=terms["fail_before"],
-        terms=lambda ledger_id: operations.Terms(
+        terms=lambda ledger_id: creation.Terms(
             ledger_id=ledger_id,
             contract=contract,
             key=terms["key"],
@@ -163,6 +169,7 @@ def _create(stores: Stores, action: Action, promises: dict[str, Any], terms: dic
             max_recoveries=terms["max_recoveries"],
             retry_base_seconds=terms["retry_base"],
         ),
+        journal_format=JournalFormat(chosen) if (chosen := terms["journal_format"]) else None,
     )
     return workflow.id
 

@@ -19,7 +19,7 @@ from resumeproof.domain.receipt import Answer, Receipt, ToolCall
 from resumeproof.domain.record import Record
 from resumeproof.domain.status import Event, Status
 from resumeproof.domain.workflow import Workflow
-from resumeproof.stores.protocols import Journal, JournalTransaction, Tool
+from resumeproof.stores.protocols import Emission, Journal, JournalTransaction, Tool
 
 _COMMIT_OF = {
     Event.ATTEMPT_STARTED: "claim",
@@ -110,6 +110,9 @@ class CrashingJournal:
 
     def rows(self, status: Status | None = None) -> Iterator[Stored]:
         return self._inner.rows(status)
+
+    def emissions(self, event: str) -> Iterator[Emission]:
+        return self._inner.emissions(event)
 
     def close(self) -> None:
         self._inner.close()

@@ -35,10 +35,52 @@ class Approve:
 
 @dataclass(frozen=True)
 class Call:
-    """Call the action's tool with the approved bytes."""
+    """Call the action's tool, with the approved bytes unless no approval is asked for."""
 
     action: Action
     key: str | None
+    then: str
+    needs_approval: bool = True
+
+
+@dataclass(frozen=True)
+class Emit:
+    """Let an event happen, once and for all: whoever waits for it finds it in this timeline."""
+
+    event: str
+    payload: Any
+    then: str
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Wait for the first event of this name that this workflow has not taken yet."""
+
+    event: str
+    then: str
+
+
+@dataclass(frozen=True)
+class Sleep:
+    """Wait until an instant (RFC 3339, as `domain.instant` writes it)."""
+
+    until: str
+    then: str
+
+
+@dataclass(frozen=True)
+class Spawn:
+    """Run another program as a child, and wait for its end; its action is its input."""
+
+    program: str
+    action: Action
+    then: str
+
+
+@dataclass(frozen=True)
+class Drain:
+    """Apply the messages that have come in, in order."""
+
     then: str
 
 
@@ -49,18 +91,30 @@ class Finish:
     output: Mapping[str, Any]
 
 
-Command = Approve | Call | Finish
+@dataclass(frozen=True)
+class Fail:
+    """End the workflow as failed."""
+
+    error: str
+
+
+Command = Approve | Call | Emit | Wait | Sleep | Spawn | Drain | Finish | Fail
 Node = Callable[[State], Command]
 
 
 @dataclass(frozen=True)
 class Program:
-    """A workflow definition. `digest` covers its name, its version and the names of its nodes."""
+    """A workflow definition. `digest` covers its name, its version and the names of its nodes.
+
+    With `ends_when_decided` an operator's decision on its effect in doubt ends the workflow; else
+    it goes on from the decided step.
+    """
 
     name: str
     version: int
     start: str
     nodes: Mapping[str, Node]
+    ends_when_decided: bool = False
 
     @cached_property
     def digest(self) -> str:
@@ -73,5 +127,7 @@ class Program:
         return digest_of(canonical_bytes(definition))
 
 
-def program(name: str, version: int, start: str, **nodes: Node) -> Program:
-    return Program(name, version, start, MappingProxyType(dict(nodes)))
+def program(
+    name: str, version: int, start: str, *, ends_when_decided: bool = False, **nodes: Node
+) -> Program:
+    return Program(name, version, start, MappingProxyType(dict(nodes)), ends_when_decided)

@@ -66,7 +66,7 @@ def conclude_call(
             return AttemptFailed(
                 reason,
                 stays_in_doubt=workflow.doubt_before_attempt,
-                exhausted=workflow.retries + 1 >= workflow.max_retries,
+                exhausted=workflow.failures + 1 >= workflow.max_retries,
             )
         case ToolUnreachable():
             return Refuse(answer)

@@ -54,6 +54,11 @@ class Attempt:
 
 
 @dataclass(frozen=True)
+class Advance:
+    """Carry out a command that calls nobody."""
+
+
+@dataclass(frozen=True)
 class PeekEventually:
     """Ask an eventual lookup. It sets no fence, so nothing is claimed for it."""
 
@@ -96,7 +101,9 @@ class MarkUnknown:
     reason: Doubt
 
 
-Decision = Refuse | Return | AcknowledgeRecorded | Attempt | PeekEventually | Fail | MarkUnknown
+Decision = (
+    Refuse | Return | AcknowledgeRecorded | Advance | Attempt | PeekEventually | Fail | MarkUnknown
+)
 Conclusion = (
     Refuse | Acknowledge | AttemptFailed | AbsenceProved | LookupFailed | Fail | MarkUnknown
 )

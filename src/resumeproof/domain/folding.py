@@ -60,6 +60,7 @@ def _attempt_started(workflow: Workflow, record: Record, facts: Mapping[str, Any
         "open_attempt": attempt,
         "retry_at": None,
         "doubt_before_attempt": workflow.in_doubt,
+        "called_digest": facts["digest"],
     }
     if attempt.purpose != "lookup":
         changes |= {
@@ -70,10 +71,51 @@ def _attempt_started(workflow: Workflow, record: Record, facts: Mapping[str, Any
     return changes
 
 
+def _done(workflow: Workflow, facts: Mapping[str, Any], result: Any) -> Changes:
+    """A step is settled: its result is there for the nodes after it."""
+    results = MappingProxyType({**workflow.results, facts["step"]: result})
+    return {"results": results, "step": facts["then"], "deaths": 0, "failures": 0}
+
+
 def _acknowledged(workflow: Workflow, _: Record, facts: Mapping[str, Any]) -> Changes:
-    results = MappingProxyType({**workflow.results, facts["step"]: facts["receipt"]})
-    changes = _recovered(workflow, facts) | _settled()
-    return changes | {"results": results, "step": facts["then"], "deaths": 0, "reason": None}
+    changes = _recovered(workflow, facts) | _settled() | _done(workflow, facts, facts["receipt"])
+    acknowledged = (workflow.called_digest, facts["receipt"])
+    return changes | {"receipts": (*workflow.receipts, acknowledged), "reason": None}
+
+
+def _decided(workflow: Workflow, _: Record, facts: Mapping[str, Any]) -> Changes:
+    decision = {"decided": "applied" if facts["applied"] else "not_applied"}
+    return _settled() | _done(workflow, facts, decision) | {"reason": None}
+
+
+def _started(_: Workflow, __: Record, ___: Mapping[str, Any]) -> Changes:
+    return {}
+
+
+def _emitted(workflow: Workflow, _: Record, facts: Mapping[str, Any]) -> Changes:
+    return _done(workflow, facts, None)
+
+
+def _wait_started(_: Workflow, __: Record, facts: Mapping[str, Any]) -> Changes:
+    return {"waits_for": facts["wait"]}
+
+
+def _wait_over(workflow: Workflow, _: Record, facts: Mapping[str, Any]) -> Changes:
+    changes = _done(workflow, facts, facts["result"]) | {"waits_for": None}
+    if facts["took"] is not None:
+        changes["taken"] = workflow.taken | {facts["took"]}
+    return changes
+
+
+def _message_received(workflow: Workflow, _: Record, facts: Mapping[str, Any]) -> Changes:
+    return {"inbox": (*workflow.inbox, facts["payload"])}
+
+
+def _messages_applied(workflow: Workflow, _: Record, facts: Mapping[str, Any]) -> Changes:
+    applied = facts["messages"]
+    earlier = workflow.results.get(facts["step"]) or []
+    changes = _done(workflow, facts, [*earlier, *applied])
+    return changes | {"inbox": workflow.inbox[len(applied) :]}
 
 
 def _completed(_: Workflow, __: Record, facts: Mapping[str, Any]) -> Changes:
@@ -83,6 +125,7 @@ def _completed(_: Workflow, __: Record, facts: Mapping[str, Any]) -> Changes:
 def _attempt_failed(workflow: Workflow, _: Record, facts: Mapping[str, Any]) -> Changes:
     return _settled() | {
         "retries": workflow.retries + 1,
+        "failures": workflow.failures + 1,
         "retry_at": _instant_or_none(facts["retry_at"]),
         "reason": facts["reason"],
     }
@@ -93,6 +136,7 @@ def _attempt_failed_in_doubt(workflow: Workflow, _: Record, facts: Mapping[str, 
         "open_attempt": None,
         "doubt_before_attempt": False,
         "retries": workflow.retries + 1,
+        "failures": workflow.failures + 1,
         "retry_at": _instant_or_none(facts["retry_at"]),
         "reason": facts["reason"],
     }
@@ -138,6 +182,13 @@ _CHANGES: Mapping[str, Callable[[Workflow, Record, Mapping[str, Any]], Changes]]
     Event.MARKED_UNKNOWN: _marked_unknown,
     Event.RECONCILED_APPLIED: _reconciled,
     Event.RECONCILED_NOT_APPLIED: _reconciled,
+    Event.DECIDED: _decided,
+    Event.STARTED: _started,
+    Event.EMITTED: _emitted,
+    Event.WAIT_STARTED: _wait_started,
+    Event.WAIT_OVER: _wait_over,
+    Event.MESSAGE_RECEIVED: _message_received,
+    Event.MESSAGES_APPLIED: _messages_applied,
 }
 
 

@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from resumeproof.domain.contract import Lookup
 from resumeproof.domain.decision import (
     AcknowledgeRecorded,
+    Advance,
     Attempt,
     Decision,
     Doubt,
@@ -47,7 +48,9 @@ class Facts:
     `workflow` is None exactly where `damage` names what does not hold. `found_digest` is the
     digest of the bytes that would be sent. `receipt_damage` tells what is wrong with the
     acknowledged receipt, if there is one. `save_missing`: the last record is an outcome, and the
-    save that makes it true never happened.
+    save that makes it true never happened. `calls`: the next command calls a tool, or asks for the
+    approval of a call; `needs_approval` says whether those bytes need one. `waits_for` tells what a
+    waiting workflow still waits for, and why; None where the wait is over.
     """
 
     workflow_id: str
@@ -57,6 +60,9 @@ class Facts:
     now: datetime
     receipt_damage: str | None = None
     save_missing: bool = False
+    calls: bool = True
+    needs_approval: bool = True
+    waits_for: tuple[str, str] | None = None
 
     @property
     def sound(self) -> Workflow:
@@ -87,7 +93,7 @@ def key_alive(workflow: Workflow, now: datetime) -> bool:
 
 
 def _retries_left(workflow: Workflow) -> bool:
-    return workflow.retries < workflow.max_retries
+    return workflow.failures < workflow.max_retries
 
 
 def _replayable(workflow: Workflow, now: datetime) -> bool:
@@ -99,6 +105,15 @@ def unsettled(workflow: Workflow, now: datetime) -> MarkUnknown:
     if _replayable(workflow, now) and not _retries_left(workflow):
         return MarkUnknown(Doubt.RETRIES_EXHAUSTED)
     return MarkUnknown(Doubt.OUTCOME_UNKNOWN)
+
+
+def _unapproved(facts: Facts) -> bool:
+    return facts.needs_approval and facts.found_digest != facts.sound.approved_digest
+
+
+def _waits(facts: Facts) -> Refuse:
+    until, reason = facts.waits_for or ("", "")
+    return Refuse(NotYet(facts.workflow_id, until, reason))
 
 
 def _approval_refused(facts: Facts) -> Refuse:
@@ -170,17 +185,31 @@ RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
+        "waiting, and the wait is not over",
+        "-",
+        "`Refuse(NotYet(until))`",
+        lambda facts: facts.waits_for is not None,
+        _waits,
+    ),
+    Rule(
+        "not in doubt, the next command calls nobody",
+        "-",
+        "`Advance`",
+        lambda facts: not facts.sound.in_doubt and not facts.calls,
+        lambda facts: Advance(),
+    ),
+    Rule(
         "in doubt, and the live approval does not bear these bytes",
         "-",
         "`MarkUnknown(approval_unverifiable)`",
-        lambda facts: facts.sound.in_doubt and facts.found_digest != facts.sound.approved_digest,
+        lambda facts: facts.sound.in_doubt and _unapproved(facts),
         lambda facts: MarkUnknown(Doubt.APPROVAL_UNVERIFIABLE),
     ),
     Rule(
         "not in doubt, no live approval of these bytes",
         "-",
         "`Refuse(ApprovalRequired)` or `Refuse(ApprovalMismatch)`",
-        lambda facts: facts.found_digest != facts.sound.approved_digest,
+        _unapproved,
         _approval_refused,
     ),
     Rule(

@@ -78,6 +78,13 @@ class Event(StrEnum):
     MARKED_UNKNOWN = "marked_unknown"
     RECONCILED_APPLIED = "reconciled_applied"
     RECONCILED_NOT_APPLIED = "reconciled_not_applied"
+    DECIDED = "decided"
+    STARTED = "started"
+    EMITTED = "emitted"
+    WAIT_STARTED = "wait_started"
+    WAIT_OVER = "wait_over"
+    MESSAGE_RECEIVED = "message_received"
+    MESSAGES_APPLIED = "messages_applied"
 
 
 TRANSITIONS = MappingProxyType(
@@ -102,5 +109,18 @@ TRANSITIONS = MappingProxyType(
         (Status.RUNNING, Event.MARKED_UNKNOWN): Status.UNKNOWN,
         (Status.UNKNOWN, Event.RECONCILED_APPLIED): Status.RECONCILED_APPLIED,
         (Status.UNKNOWN, Event.RECONCILED_NOT_APPLIED): Status.RECONCILED_NOT_APPLIED,
+        (Status.UNKNOWN, Event.DECIDED): Status.RUNNING,
+        (Status.PENDING_APPROVAL, Event.STARTED): Status.RUNNING,
+        (Status.APPROVED, Event.STARTED): Status.RUNNING,
+        (Status.RUNNING, Event.EMITTED): Status.RUNNING,
+        (Status.RUNNING, Event.WAIT_STARTED): Status.WAITING,
+        (Status.WAITING, Event.WAIT_OVER): Status.RUNNING,
+        (Status.RUNNING, Event.MESSAGES_APPLIED): Status.RUNNING,
+        (Status.PENDING_APPROVAL, Event.MESSAGE_RECEIVED): Status.PENDING_APPROVAL,
+        (Status.APPROVED, Event.MESSAGE_RECEIVED): Status.APPROVED,
+        (Status.RUNNING, Event.MESSAGE_RECEIVED): Status.RUNNING,
+        (Status.WAITING, Event.MESSAGE_RECEIVED): Status.WAITING,
+        (Status.RETRY_WAIT, Event.MESSAGE_RECEIVED): Status.RETRY_WAIT,
+        (Status.UNKNOWN, Event.MESSAGE_RECEIVED): Status.UNKNOWN,
     }
 )

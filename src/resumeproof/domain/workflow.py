@@ -27,7 +27,11 @@ class Workflow:
     `in_doubt`: a call may have reached the tool, and nothing has settled what it did.
     `doubt_before_attempt`: the same, as it was before the open attempt was claimed, since a
     failure before the effect settles its own attempt only.
-    `deaths`: dead attempts recovered since the last acknowledgement.
+    `deaths`, `failures`: dead attempts recovered, and attempts that failed before an effect, since
+    the last step was settled. `called_digest`: the digest of the bytes last sent.
+    `receipts`: each acknowledged receipt, with the digest of the bytes that were sent for it.
+    `waits_for`: what a waiting workflow waits for. `inbox`: messages that are not applied yet.
+    `taken`: the events that were taken, as `workflow#sequence` of their records.
     `first_unsettled_at`, `last_call_at`: instants of the first claim that is still unsettled and
     of the last claim that may have called.
     """
@@ -53,6 +57,12 @@ class Workflow:
     retries: int = 0
     recoveries: int = 0
     deaths: int = 0
+    failures: int = 0
+    called_digest: str | None = None
+    receipts: tuple[tuple[str | None, Mapping[str, Any]], ...] = ()
+    waits_for: Mapping[str, Any] | None = None
+    inbox: tuple[Any, ...] = ()
+    taken: frozenset[str] = frozenset()
     open_attempt: OpenAttempt | None = None
     in_doubt: bool = False
     doubt_before_attempt: bool = False

@@ -16,7 +16,8 @@ from resumeproof.domain.status import Event
 from resumeproof.domain.workflow import Workflow
 from resumeproof.lab.life import LifeSpecification
 from resumeproof.proof.subject import Death
-from resumeproof.runtime.operations import Terms, approve, hold
+from resumeproof.runtime.creation import Terms
+from resumeproof.runtime.operations import approve, hold
 from resumeproof.runtime.programs import TOOL_CALL
 from resumeproof.runtime.session import Site, create_workflow, writing
 from resumeproof.stores.sqlite_journal import SqliteJournal

@@ -12,17 +12,18 @@ arrives as a wrapped journal or a wrapped tool.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
 from resumeproof.domain import protocol
-from resumeproof.domain.action import Action
 from resumeproof.domain.backoff import backoff_seconds
-from resumeproof.domain.command import Call, Command, Finish, Program, State
+from resumeproof.domain.canonical import digest_of
+from resumeproof.domain.command import Approve, Call
 from resumeproof.domain.conclusion import Found, conclude_call, conclude_lookup
 from resumeproof.domain.decision import (
     Acknowledge,
     AcknowledgeRecorded,
+    Advance,
     Attempt,
     AttemptFailed,
     Conclusion,
@@ -40,7 +41,7 @@ from resumeproof.domain.instant import format_instant
 from resumeproof.domain.receipt import Answer, Receipt, ToolCall
 from resumeproof.domain.record import Draft
 from resumeproof.domain.recovery import Facts, decide, key_alive
-from resumeproof.domain.status import ENDED, Event, Status
+from resumeproof.domain.status import Event, Status
 from resumeproof.domain.workflow import Workflow
 from resumeproof.errors import (
     ApprovalMismatch,
@@ -50,43 +51,11 @@ from resumeproof.errors import (
     StoreUnavailable,
     ToolUnreachable,
 )
-from resumeproof.runtime.clock import Clock
-from resumeproof.runtime.health import Counter, Health
-from resumeproof.runtime.identity import Identity
-from resumeproof.stores.protocols import Journal, JournalTransaction, Tool
-
-
-@dataclass(frozen=True)
-class Engine:
-    """What a driver works with. `token` identifies it in every claim it makes."""
-
-    journal: Journal
-    tool: Tool
-    ledger_id: str
-    clock: Clock
-    identity: Identity
-    health: Health
-    token: str
-
-
-@dataclass(frozen=True)
-class Held:
-    """A workflow as this driver last read or wrote it."""
-
-    workflow: Workflow
-    program: Program
-    stored: Stored
-
-    @property
-    def settled(self) -> bool:
-        """Nothing more can be done without an operator."""
-        return self.workflow.status in ENDED or self.workflow.status is Status.UNKNOWN
-
-    def command(self) -> Command:
-        """What the program asks for at the present step."""
-        workflow = self.workflow
-        state = State(Action.from_canonical(self.stored.action), workflow.key, workflow.results)
-        return self.program.nodes[workflow.step](state)
+from resumeproof.runtime.advance import drafts_of, ending, start_child
+from resumeproof.runtime.engine import Engine, Held
+from resumeproof.runtime.health import Counter
+from resumeproof.runtime.waits import described, over
+from resumeproof.stores.protocols import JournalTransaction
 
 
 def facts_of(held: Held, engine: Engine) -> Facts:
@@ -95,6 +64,10 @@ def facts_of(held: Held, engine: Engine) -> Facts:
     Whoever holds one has seen that its timeline and its row are sound, or has written both.
     """
     workflow = held.workflow
+    command = None if held.settled else held.command()
+    waits_for = None
+    if workflow.waits_for is not None and over(workflow, engine.journal, engine.clock) is None:
+        waits_for = described(workflow.waits_for)
     return Facts(
         workflow_id=workflow.id,
         workflow=workflow,
@@ -103,13 +76,16 @@ def facts_of(held: Held, engine: Engine) -> Facts:
         now=engine.clock.now(),
         receipt_damage=receipt_damage(workflow),
         save_missing=held.stored.save_missing,
+        calls=command is None or isinstance(command, Approve | Call),
+        needs_approval=not isinstance(command, Call) or command.needs_approval,
+        waits_for=waits_for,
     )
 
 
 def receipt_damage(workflow: Workflow) -> str | None:
     """What is wrong with an acknowledged receipt; None where all verify, or there is none."""
-    for receipt in workflow.results.values():
-        damage = Receipt.from_json(receipt).damage(fingerprint=workflow.action_digest)
+    for sent, acknowledged in workflow.receipts:
+        damage = Receipt.from_json(acknowledged).damage(fingerprint=str(sent))
         if damage:
             return damage
     return None
@@ -121,8 +97,8 @@ def tick(held: Held, engine: Engine) -> Held:
     Raises whatever the recovery table refuses with, `Conflict` where somebody else was quicker,
     `StoreUnavailable` where a store failed; what the journal says then is what is true.
     """
-    facts = facts_of(held, engine)
-    decision = decide(facts)
+    start_child(held, engine)
+    decision = decide(facts_of(held, engine))
     match decision:
         case Refuse(error):
             raise error
@@ -130,6 +106,8 @@ def tick(held: Held, engine: Engine) -> Held:
             return held
         case AcknowledgeRecorded():
             return _save_recorded(held, engine)
+        case Advance():
+            return _commit(held, engine, drafts_of(held, engine))
         case Attempt(purpose):
             return _attempt(held, engine, purpose)
         case PeekEventually():
@@ -140,9 +118,15 @@ def tick(held: Held, engine: Engine) -> Held:
 
 def _save_recorded(held: Held, engine: Engine) -> Held:
     """Make the save that a dead driver owed to its own record, and call nothing."""
+    return _commit(held, engine, ())
+
+
+def _commit(held: Held, engine: Engine, drafts: Sequence[Draft]) -> Held:
+    """Write what is known in one commit; a failure to do so is counted and raised."""
+    at = format_instant(engine.clock.now())
     try:
         with engine.journal.transaction() as transaction:
-            return write(transaction, held, (), at=format_instant(engine.clock.now()))
+            return write(transaction, held, drafts, at=at)
     except StoreUnavailable as error:
         engine.health.count(Counter.OUTCOME_COMMIT_FAILED, str(error))
         raise
@@ -167,15 +151,26 @@ def _claim(held: Held, engine: Engine, purpose: Purpose) -> Held:
         # After the wait for the transaction: a claim must not look older than it is.
         at = format_instant(engine.clock.now())
         fresh = transaction.load(workflow.id)
-        found = found_digest(fresh, workflow.approved_digest)
         if fresh.row["revision"] != workflow.revision:
             raise Conflict(workflow.id, workflow.revision, int(fresh.row["revision"]))
-        if found != workflow.approved_digest:
-            raise ApprovalMismatch(workflow.id, str(workflow.approved_digest), found)
-        draft = protocol.claim(workflow, purpose, driver=engine.token, digest=found)
         # The transaction's row comes without its records; the bytes to be sent are its own.
-        stored = replace(fresh, records=held.stored.records)
-        return write(transaction, replace(held, stored=stored), (draft,), at=at)
+        claimed = replace(held, stored=replace(fresh, records=held.stored.records))
+        digest = _digest_to_send(claimed)
+        draft = protocol.claim(workflow, purpose, driver=engine.token, digest=digest)
+        unapproved = workflow.status is Status.PENDING_APPROVAL
+        drafts = (Draft(Event.STARTED, {}), draft) if unapproved else (draft,)
+        return write(transaction, claimed, drafts, at=at)
+
+
+def _digest_to_send(held: Held) -> str:
+    """The digest of the bytes that the present call sends. Raises `ApprovalMismatch`."""
+    workflow, command = held.workflow, held.command()
+    if isinstance(command, Call) and not command.needs_approval:
+        return command.action.digest
+    found = found_digest(held.stored, workflow.approved_digest)
+    if found != workflow.approved_digest:
+        raise ApprovalMismatch(workflow.id, str(workflow.approved_digest), found)
+    return found
 
 
 def _call(held: Held, engine: Engine) -> Conclusion:
@@ -187,20 +182,21 @@ def _call(held: Held, engine: Engine) -> Conclusion:
         answer = error
     except OSError as error:
         answer = ToolUnreachable(call.workflow_id, str(error))
-    return conclude_call(held.workflow, fingerprint=held.workflow.action_digest, answer=answer)
+    return conclude_call(held.workflow, fingerprint=digest_of(call.action), answer=answer)
 
 
 def _look_up(held: Held, engine: Engine) -> Conclusion:
+    call = _tool_call(held)
     answer: Found | ResumeproofError
     try:
-        answer = Found(engine.tool.lookup(_tool_call(held)))
+        answer = Found(engine.tool.lookup(call))
     except ResumeproofError as error:
         answer = error
     except OSError as error:
         answer = ToolUnreachable(held.workflow.id, str(error))
     return conclude_lookup(
         held.workflow,
-        fingerprint=held.workflow.action_digest,
+        fingerprint=digest_of(call.action),
         now=engine.clock.now(),
         answer=answer,
     )
@@ -230,7 +226,7 @@ def _settle(held: Held, engine: Engine, conclusion: Conclusion, *, claimed: bool
     retry_at, then = None, None
     if isinstance(conclusion, AttemptFailed):
         wait_seconds = backoff_seconds(
-            held.workflow.retry_base_seconds, held.workflow.retries + 1, engine.identity.jitter()
+            held.workflow.retry_base_seconds, held.workflow.failures + 1, engine.identity.jitter()
         )
         retry_at = format_instant(now + timedelta(seconds=wait_seconds)) if wait_seconds else None
     if isinstance(conclusion, Acknowledge):
@@ -239,12 +235,7 @@ def _settle(held: Held, engine: Engine, conclusion: Conclusion, *, claimed: bool
     drafts = protocol.outcome(
         held.workflow, conclusion, claimed=claimed, then=then, retry_at=retry_at
     )
-    try:
-        with engine.journal.transaction() as transaction:
-            settled = write(transaction, held, drafts, at=format_instant(now))
-    except StoreUnavailable as error:
-        engine.health.count(Counter.OUTCOME_COMMIT_FAILED, str(error))
-        raise
+    settled = _commit(held, engine, drafts)
     if isinstance(conclusion, LookupFailed):
         raise ToolUnreachable(held.workflow.id, conclusion.cause)
     return settled
@@ -259,7 +250,7 @@ def write(transaction: JournalTransaction, held: Held, drafts: Sequence[Draft], 
     records, workflow = protocol.extend(before, drafts, workflow_id=before.id, at=at)
     written = replace(held, workflow=workflow)
     if workflow.status is Status.RUNNING and not workflow.in_doubt:
-        follow_up = _pure_commands(written)
+        follow_up = ending(written)
         more, workflow = protocol.extend(workflow, follow_up, workflow_id=before.id, at=at)
         records += more
     for record in records:
@@ -273,11 +264,3 @@ def write(transaction: JournalTransaction, held: Held, drafts: Sequence[Draft], 
         records=held.stored.records + records,
     )
     return replace(held, workflow=workflow, stored=stored)
-
-
-def _pure_commands(held: Held) -> tuple[Draft, ...]:
-    """What needs no claim of its own: it folds into the commit that led to it."""
-    command = held.command()
-    if isinstance(command, Finish):
-        return (Draft(Event.COMPLETED, {"output": dict(command.output)}),)
-    return ()

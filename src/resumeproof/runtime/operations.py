@@ -1,4 +1,4 @@
-"""What people do to a workflow: create, approve, replace, cancel, reconcile.
+"""What people do to a workflow: approve, replace, cancel, reconcile, send.
 
 Each is one commit, by compare-and-swap on the revision that was read, so that of two opposite
 decisions one wins and the other is told. Actors are labels for the record, not authentication.
@@ -7,16 +7,15 @@ decisions one wins and the other is told. Actors are labels for the record, not 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
+from typing import Any
 
 from resumeproof.domain.action import Action
-from resumeproof.domain.command import Approve, Program
-from resumeproof.domain.contract import ToolContract
+from resumeproof.domain.command import Approve, Call
 from resumeproof.domain.folding import next_status
-from resumeproof.domain.inspection import Stored, found_digest, inspect
+from resumeproof.domain.inspection import found_digest, inspect
 from resumeproof.domain.instant import format_instant
-from resumeproof.domain.protocol import extend
 from resumeproof.domain.record import Draft
 from resumeproof.domain.status import ENDED, TRANSITIONS, Event
 from resumeproof.domain.workflow import Workflow
@@ -28,14 +27,11 @@ from resumeproof.errors import (
     UsageRefused,
 )
 from resumeproof.runtime.clock import Clock
+from resumeproof.runtime.engine import Held
 from resumeproof.runtime.health import Counter, Health
-from resumeproof.runtime.kernel import Held, write
-from resumeproof.runtime.programs import program_of
+from resumeproof.runtime.kernel import write
+from resumeproof.runtime.programs import PROGRAMS, Programs, program_of
 from resumeproof.stores.protocols import Journal
-
-MAX_RETRIES = 3
-MAX_RECOVERIES = 5
-RETRY_BASE_SECONDS = 1.0
 
 
 class Resolution(StrEnum):
@@ -51,72 +47,31 @@ _DECIDED = {
 }
 
 
-@dataclass(frozen=True)
-class Terms:
-    """On what terms a workflow runs; fixed at its creation.
-
-    `max_retries` caps the attempts that failed before an effect (the first counts);
-    `max_recoveries` the attempts in doubt since the last acknowledgement.
-    """
-
-    ledger_id: str
-    contract: ToolContract
-    key: str | None
-    max_retries: int = MAX_RETRIES
-    max_recoveries: int = MAX_RECOVERIES
-    retry_base_seconds: float = RETRY_BASE_SECONDS
-
-
-def hold(journal: Journal, workflow_id: str) -> Held:
+def hold(journal: Journal, workflow_id: str, programs: Programs = PROGRAMS) -> Held:
     """Load a workflow. Raises `WorkflowNotFound`, `JournalDamaged` or `ProgramChanged`."""
     stored = journal.load(workflow_id)
     inspection = inspect(stored)
     workflow = inspection.workflow
     if workflow is None:
         raise JournalDamaged(workflow_id, str(inspection.damage))
-    return Held(
-        workflow, program_of(workflow.id, workflow.program, workflow.program_digest), stored
-    )
+    program = program_of(workflow.id, workflow.program, workflow.program_digest, programs)
+    return Held(workflow, program, stored)
 
 
-def create(
+def approve(
     journal: Journal,
     clock: Clock,
-    *,
     workflow_id: str,
-    program: Program,
-    action: Action,
-    terms: Terms,
-) -> Held:
-    """Store an action as a new workflow. Raises `WorkflowExists`."""
-    facts = {
-        "contract": terms.contract.to_json(),
-        "digest": action.digest,
-        "key": terms.key,
-        "ledger_id": terms.ledger_id,
-        "max_recoveries": terms.max_recoveries,
-        "max_retries": terms.max_retries,
-        "program": program.name,
-        "program_digest": program.digest,
-        "retry_base_seconds": terms.retry_base_seconds,
-        "step": program.start,
-    }
-    at = format_instant(clock.now())
-    records, workflow = extend(None, (Draft(Event.CREATED, facts),), workflow_id=workflow_id, at=at)
-    with journal.transaction() as transaction:
-        for record in records:
-            transaction.append(record)
-        transaction.save(workflow, action.canonical, expected_revision=0)
-    return Held(workflow, program, Stored(workflow.row(), action.canonical, action.digest, records))
-
-
-def approve(journal: Journal, clock: Clock, workflow_id: str, *, actor: str) -> Workflow:
+    *,
+    actor: str,
+    programs: Programs = PROGRAMS,
+) -> Workflow:
     """Approve the stored action, by its digest.
 
     Raises `InvalidTransition` where nothing waits for an approval, `ApprovalMismatch` where the
     stored bytes are not those that were created.
     """
-    held = hold(journal, workflow_id)
+    held = hold(journal, workflow_id, programs)
     digest = held.workflow.action_digest
     found = found_digest(held.stored, digest)
     if found != digest:
@@ -164,14 +119,42 @@ def reconcile(
     resolution: Resolution,
     actor: str,
     note: str,
+    programs: Programs = PROGRAMS,
 ) -> Workflow:
     """Record an operator's decision on a workflow in doubt; the first decision stands.
 
+    It ends a workflow whose program is one call, and lets any other go on from the decided step.
     Raises `InvalidTransition` for a workflow that is not `unknown`.
     """
-    facts = {"actor": actor, "note": note}
-    held = hold(journal, workflow_id)
-    return _commit(journal, clock, held, [Draft(_DECIDED[resolution], facts)])
+    facts: dict[str, Any] = {"actor": actor, "note": note}
+    held = hold(journal, workflow_id, programs)
+    command = held.command() if held.workflow.in_doubt else None
+    if held.program.ends_when_decided or not isinstance(command, Call):
+        return _commit(journal, clock, held, [Draft(_DECIDED[resolution], facts)])
+    facts |= {
+        "applied": resolution is Resolution.CONFIRMED_APPLIED,
+        "step": held.workflow.step,
+        "then": command.then,
+    }
+    return _commit(journal, clock, held, [Draft(Event.DECIDED, facts)])
+
+
+def send(
+    journal: Journal,
+    clock: Clock,
+    workflow_id: str,
+    *,
+    payload: Any,
+    sender: str,
+    programs: Programs = PROGRAMS,
+) -> Workflow:
+    """Leave a message (JSON) in a workflow's inbox; it is applied once, in order, by a `Drain`.
+
+    Raises `InvalidTransition` for a workflow that has ended.
+    """
+    held = hold(journal, workflow_id, programs)
+    facts = {"payload": payload, "sender": sender}
+    return _commit(journal, clock, held, [Draft(Event.MESSAGE_RECEIVED, facts)])
 
 
 def _commit(journal: Journal, clock: Clock, held: Held, drafts: Sequence[Draft]) -> Workflow:

@@ -10,7 +10,7 @@ from resumeproof.domain.inspection import Stored
 from resumeproof.domain.record import Record
 from resumeproof.domain.status import Status
 from resumeproof.domain.workflow import Workflow
-from resumeproof.stores.protocols import Journal, JournalTransaction
+from resumeproof.stores.protocols import Emission, Journal, JournalTransaction
 
 
 class RehearsedTransaction:
@@ -48,6 +48,9 @@ class RehearsedJournal:
 
     def rows(self, status: Status | None = None) -> Iterator[Stored]:
         return self._inner.rows(status)
+
+    def emissions(self, event: str) -> Iterator[Emission]:
+        return self._inner.emissions(event)
 
     def close(self) -> None:
         self._inner.close()

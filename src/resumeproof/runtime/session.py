@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -25,32 +26,41 @@ from resumeproof.errors import (
     ReconciliationRequired,
     ResumeproofError,
     StoreUnavailable,
+    UsageRefused,
     WrongLedger,
 )
 from resumeproof.runtime.clock import Clock
+from resumeproof.runtime.creation import Terms, create
 from resumeproof.runtime.driver import drive, hold_of_ledger
-from resumeproof.runtime.health import Health
+from resumeproof.runtime.engine import Engine
+from resumeproof.runtime.health import Counter, Health
 from resumeproof.runtime.identity import Identity
-from resumeproof.runtime.kernel import Engine, facts_of
+from resumeproof.runtime.kernel import facts_of
 from resumeproof.runtime.lock import DriverLock, lock_path
-from resumeproof.runtime.operations import Terms, create, hold
+from resumeproof.runtime.operations import hold
 from resumeproof.runtime.preflight import refuse_unfit_paths, refuse_unfit_to_create
+from resumeproof.runtime.programs import PROGRAMS, Programs
 from resumeproof.runtime.rehearsal import RehearsedJournal
 from resumeproof.stores.companions import beside
+from resumeproof.stores.journals import (
+    create_journal,
+    format_of,
+    open_journal,
+    open_journal_writer,
+)
 from resumeproof.stores.place import resolved
-from resumeproof.stores.protocols import Journal, Tool
-from resumeproof.stores.sqlite_journal import SqliteJournal
+from resumeproof.stores.protocols import Journal, JournalFormat, OpenJournal, Tool
 from resumeproof.stores.sqlite_ledger import SqliteLedger
 
 LOCK_TIMEOUT_SECONDS = 10.0
 
 Made = TypeVar("Made")
 
-Wrap = Callable[[SqliteJournal, SqliteLedger], tuple[Journal, Tool]]
+Wrap = Callable[[OpenJournal, SqliteLedger], tuple[Journal, Tool]]
 """What stands between a driver and its two stores; the proof puts its faults here."""
 
 
-def unwrapped(journal: SqliteJournal, ledger: SqliteLedger) -> tuple[Journal, Tool]:
+def unwrapped(journal: OpenJournal, ledger: SqliteLedger) -> tuple[Journal, Tool]:
     return journal, ledger
 
 
@@ -63,6 +73,7 @@ class Site:
     clock: Clock
     identity: Identity
     lock_timeout_seconds: float = LOCK_TIMEOUT_SECONDS
+    programs: Programs = field(default_factory=lambda: PROGRAMS)
 
     def ledger_id(self) -> str:
         with SqliteLedger.open_reader(self.ledger) as ledger:
@@ -82,8 +93,8 @@ def _locked(site: Site) -> Iterator[str]:
 def _readable(site: Site, workflow_id: str) -> Iterator[Journal]:
     """The journal, open to be read, of a workflow of the site's ledger. Raises `WrongLedger`."""
     refuse_unfit_paths(site.journal, site.ledger)
-    with SqliteJournal.open_reader(site.journal) as journal:
-        workflow, ledger_id = hold(journal, workflow_id).workflow, site.ledger_id()
+    with open_journal(site.journal) as journal:
+        workflow, ledger_id = hold(journal, workflow_id, site.programs).workflow, site.ledger_id()
         if workflow.ledger_id != ledger_id:
             raise WrongLedger(workflow_id, workflow.ledger_id, ledger_id)
         yield journal
@@ -94,7 +105,7 @@ def writing(site: Site, workflow_id: str) -> Iterator[Journal]:
     """The journal, open for one operator's change of a workflow of the site's ledger."""
     with _readable(site, workflow_id):
         pass
-    with _locked(site), SqliteJournal.open(site.journal) as journal:
+    with _locked(site), _journal_writer(site) as journal:
         yield journal
 
 
@@ -106,7 +117,7 @@ def change(site: Site, workflow_id: str, make: Callable[[Journal], Made]) -> Mad
     """
     with _readable(site, workflow_id) as journal:
         make(RehearsedJournal(journal))
-    with _locked(site), SqliteJournal.open(site.journal) as journal:
+    with _locked(site), _journal_writer(site) as journal:
         return make(journal)
 
 
@@ -116,7 +127,7 @@ def driving(site: Site, wrap: Wrap = unwrapped) -> Iterator[Engine]:
     with ExitStack() as stack:
         token = stack.enter_context(_locked(site))
         ledger = stack.enter_context(_open_ledger(site))
-        journal = stack.enter_context(SqliteJournal.open(site.journal))
+        journal = stack.enter_context(_journal_writer(site))
         wrapped_journal, wrapped_tool = wrap(journal, ledger)
         yield Engine(
             journal=wrapped_journal,
@@ -126,7 +137,14 @@ def driving(site: Site, wrap: Wrap = unwrapped) -> Iterator[Engine]:
             identity=site.identity,
             health=Health(site.journal),
             token=token,
+            programs=site.programs,
+            register=partial(ledger.register, fail_before=0),
         )
+
+
+def _journal_writer(site: Site) -> OpenJournal:
+    health = Health(site.journal, site.clock)
+    return open_journal_writer(site.journal, report=partial(health.count, Counter.CUT_OFF))
 
 
 def _open_ledger(site: Site) -> SqliteLedger:
@@ -141,23 +159,31 @@ def create_workflow(
     contract: ToolContract,
     fail_before: int,
     terms: Callable[[str], Terms],
+    journal_format: JournalFormat | None = None,
 ) -> Workflow:
     """Create a workflow, and the stores where there are none yet.
 
     The contract is registered in the ledger first: a workflow whose tool nobody knows must not
-    exist. `terms` is given the ledger's id.
+    exist. `terms` is given the ledger's id. Raises `UsageRefused` where the journal that is there
+    is of another format than `journal_format`; a new one is SQLite, if nothing else is asked for.
     """
+    found = format_of(site.journal)
+    if journal_format not in (None, found or journal_format):
+        raise UsageRefused(f"journal {site.journal} is there already, and its format is {found}")
     refuse_unfit_to_create(site.journal, site.ledger)
     workflow_id = site.identity.new_id("wf")
     with _locked(site):
         at = format_instant(site.clock.now())
         SqliteLedger.create(site.ledger, ledger_id=site.identity.new_id("ledger"), created_at=at)
-        SqliteJournal.create(
-            site.journal, journal_id=site.identity.new_id("journal"), created_at=at
+        create_journal(
+            site.journal,
+            journal_format or JournalFormat.SQLITE,
+            journal_id=site.identity.new_id("journal"),
+            created_at=at,
         )
-        with _open_ledger(site) as ledger, SqliteJournal.open(site.journal) as journal:
+        with _open_ledger(site) as ledger, _journal_writer(site) as journal:
             ledger.register(workflow_id, contract, fail_before=fail_before)
-            held = create(
+            return create(
                 journal,
                 site.clock,
                 workflow_id=workflow_id,
@@ -165,7 +191,6 @@ def create_workflow(
                 action=action,
                 terms=terms(ledger.ledger_id),
             )
-    return held.workflow
 
 
 @contextmanager
@@ -173,7 +198,7 @@ def _reading(site: Site) -> Iterator[Engine]:
     """Both stores, open to be read: what a driver would decide can be told, and nothing done."""
     refuse_unfit_paths(site.journal, site.ledger)
     with (
-        SqliteJournal.open_reader(site.journal) as journal,
+        open_journal(site.journal) as journal,
         SqliteLedger.open_reader(site.ledger) as ledger,
     ):
         yield Engine(
@@ -184,6 +209,7 @@ def _reading(site: Site) -> Iterator[Engine]:
             identity=site.identity,
             health=Health(site.journal),
             token="",
+            programs=site.programs,
         )
 
 
@@ -234,7 +260,7 @@ def _bring_to_rest(site: Site) -> None:
 
 def unfinished(site: Site) -> list[str]:
     """The ids of all workflows that have not ended: by status, each in order of creation."""
-    with SqliteJournal.open_reader(site.journal) as journal:
+    with open_journal(site.journal) as journal:
         return [
             str(stored.row["id"])
             for status in Status

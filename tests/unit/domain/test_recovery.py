@@ -9,6 +9,7 @@ import pytest
 from resumeproof.domain import recovery
 from resumeproof.domain.decision import (
     AcknowledgeRecorded,
+    Advance,
     Attempt,
     Doubt,
     Fail,
@@ -104,31 +105,51 @@ CASES: dict[str, tuple[int, Facts, object]] = {
         facts(WAITING, found_digest=OTHER_DIGEST),
         ("NotYet", WORKFLOW_ID, at(60), "waiting to try again"),
     ),
-    "in-doubt-and-the-action-changed-by-hand": (
+    "waiting": (
         6,
+        facts(called(NONE), waits_for=("event 'paid'", "waiting for an event")),
+        ("NotYet", WORKFLOW_ID, "event 'paid'", "waiting for an event"),
+    ),
+    "calls-nobody": (7, facts(workflow(created()), calls=False), Advance()),
+    "calls-nobody-and-unapproved": (
+        7,
+        facts(workflow(created()), calls=False, found_digest=OTHER_DIGEST),
+        Advance(),
+    ),
+    "needs-no-approval": (
+        10,
+        facts(workflow(created()), needs_approval=False, found_digest=OTHER_DIGEST),
+        Attempt(Purpose.CALL),
+    ),
+    "in-doubt-and-the-action-changed-by-hand": (
+        8,
         facts(called(IDEMPOTENT), found_digest=OTHER_DIGEST),
         MarkUnknown(Doubt.APPROVAL_UNVERIFIABLE),
     ),
     "never-approved": (
-        7,
+        9,
         facts(workflow(created())),
         ("ApprovalRequired", WORKFLOW_ID, DIGEST),
     ),
     "approval-voided": (
-        7,
+        9,
         facts(workflow(created(), APPROVED, REPLACED), found_digest=OTHER_DIGEST),
         ("ApprovalRequired", WORKFLOW_ID, OTHER_DIGEST),
     ),
     "approved-and-changed-by-hand": (
-        7,
+        9,
         facts(workflow(created(), APPROVED), found_digest=OTHER_DIGEST),
         ("ApprovalMismatch", WORKFLOW_ID, DIGEST, OTHER_DIGEST),
     ),
-    "approved": (8, facts(workflow(created(), APPROVED)), Attempt(Purpose.CALL)),
-    "retry-at-reached": (8, facts(WAITING, now=instant(60)), Attempt(Purpose.CALL)),
-    "absence-proved": (8, facts(called(CONSISTENT, LOOKUP, absence_proved)), Attempt(Purpose.CALL)),
+    "approved": (10, facts(workflow(created(), APPROVED)), Attempt(Purpose.CALL)),
+    "retry-at-reached": (10, facts(WAITING, now=instant(60)), Attempt(Purpose.CALL)),
+    "absence-proved": (
+        10,
+        facts(called(CONSISTENT, LOOKUP, absence_proved)),
+        Attempt(Purpose.CALL),
+    ),
     "absence-proved-and-no-retry-left": (
-        9,
+        11,
         facts(
             called(
                 BOTH,
@@ -142,56 +163,56 @@ CASES: dict[str, tuple[int, Facts, object]] = {
         Fail("retries_exhausted"),
     ),
     "died-too-often": (
-        10,
+        12,
         facts(called(IDEMPOTENT, REPLAY, max_recoveries=2)),
         MarkUnknown(Doubt.RECOVERY_LIMIT),
     ),
     "died-once-less": (
-        11,
+        13,
         facts(called(IDEMPOTENT, REPLAY, max_recoveries=3)),
         Attempt(Purpose.REPLAY),
     ),
-    "idempotent": (11, facts(called(IDEMPOTENT)), Attempt(Purpose.REPLAY)),
+    "idempotent": (13, facts(called(IDEMPOTENT)), Attempt(Purpose.REPLAY)),
     "idempotent-and-key-alive": (
-        11,
+        13,
         facts(called(BRIEF), now=instant(10.9)),
         Attempt(Purpose.REPLAY),
     ),
-    "idempotent-and-consistent": (11, facts(called(BOTH)), Attempt(Purpose.REPLAY)),
-    "consistent": (12, facts(called(CONSISTENT)), Attempt(Purpose.LOOKUP)),
+    "idempotent-and-consistent": (13, facts(called(BOTH)), Attempt(Purpose.REPLAY)),
+    "consistent": (14, facts(called(CONSISTENT)), Attempt(Purpose.LOOKUP)),
     "idempotent-and-consistent-without-retries": (
-        12,
+        14,
         facts(called(BOTH, *SPENT_IN_DOUBT, max_retries=1)),
         Attempt(Purpose.LOOKUP),
     ),
-    "eventual": (13, facts(called(EVENTUAL)), PeekEventually()),
+    "eventual": (15, facts(called(EVENTUAL)), PeekEventually()),
     "neither-key-nor-lookup": (
-        14,
+        16,
         facts(called(NONE, key=None)),
         MarkUnknown(Doubt.OUTCOME_UNKNOWN),
     ),
     "consistent-without-a-key": (
-        14,
+        16,
         facts(called(CONSISTENT, key=None)),
         MarkUnknown(Doubt.OUTCOME_UNKNOWN),
     ),
     "eventual-without-a-key": (
-        14,
+        16,
         facts(called(EVENTUAL, key=None)),
         MarkUnknown(Doubt.OUTCOME_UNKNOWN),
     ),
     "idempotent-without-a-key": (
-        14,
+        16,
         facts(called(IDEMPOTENT, key=None)),
         MarkUnknown(Doubt.OUTCOME_UNKNOWN),
     ),
     "key-expired": (
-        14,
+        16,
         facts(called(BRIEF), now=instant(11)),
         MarkUnknown(Doubt.OUTCOME_UNKNOWN),
     ),
     "only-a-retry-is-missing": (
-        14,
+        16,
         facts(called(IDEMPOTENT, *SPENT_IN_DOUBT, max_retries=1)),
         MarkUnknown(Doubt.RETRIES_EXHAUSTED),
     ),

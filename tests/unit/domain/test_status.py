@@ -16,20 +16,25 @@ from tests.unit.domain.samples import WORKFLOW_ID, at, created, receipt, workflo
 EXPECTED = {
     "-": "created > pending_approval",
     "pending_approval": (
-        "approved > approved, action_replaced > pending_approval, cancelled > cancelled"
+        "approved > approved, action_replaced > pending_approval, cancelled > cancelled, "
+        "started > running, message_received > pending_approval"
     ),
     "approved": (
-        "action_replaced > pending_approval, cancelled > cancelled, attempt_started > running"
+        "action_replaced > pending_approval, cancelled > cancelled, attempt_started > running, "
+        "started > running, message_received > approved"
     ),
     "running": (
         "attempt_started > running, effect_acknowledged > running, completed > completed, "
         "attempt_failed > retry_wait, attempt_failed_in_doubt > running, lookup_failed > running, "
-        "absence_proved > retry_wait, failed > failed, marked_unknown > unknown"
+        "absence_proved > retry_wait, failed > failed, marked_unknown > unknown, "
+        "emitted > running, wait_started > waiting, messages_applied > running, "
+        "message_received > running"
     ),
-    "waiting": "",
-    "retry_wait": "attempt_started > running, failed > failed",
+    "waiting": "wait_over > running, message_received > waiting",
+    "retry_wait": "attempt_started > running, failed > failed, message_received > retry_wait",
     "unknown": (
-        "reconciled_applied > reconciled_applied, reconciled_not_applied > reconciled_not_applied"
+        "reconciled_applied > reconciled_applied, reconciled_not_applied > reconciled_not_applied, "
+        "decided > running, message_received > unknown"
     ),
     "completed": "",
     "failed": "",
@@ -50,6 +55,14 @@ FACTS_OF_ANY_EVENT = dict(created().facts) | {
     "recovered_attempt": None,
     "retry_at": None,
     "then": "finish",
+    "applied": True,
+    "event": "paid",
+    "messages": [],
+    "payload": None,
+    "result": None,
+    "sender": "alice",
+    "took": None,
+    "wait": {"kind": "event", "event": "paid"},
 }
 
 FROM: tuple[Status | None, ...] = (None, *Status)

@@ -257,6 +257,7 @@ CHANGES: dict[str, tuple[tuple[Step, ...], Step, dict[str, Any]]] = {
         {
             "status": Status.RUNNING,
             "attempts": 1,
+            "called_digest": DIGEST,
             "open_attempt": open_attempt(1, Purpose.CALL),
             "in_doubt": True,
             "first_unsettled_at": at(2),
@@ -294,6 +295,7 @@ CHANGES: dict[str, tuple[tuple[Step, ...], Step, dict[str, Any]]] = {
             "doubt_before_attempt": False,
             "deaths": 0,
             "results": {"call": receipt().to_json()},
+            "receipts": ((DIGEST, receipt().to_json()),),
             "step": "finish",
         },
     ),
@@ -309,6 +311,7 @@ CHANGES: dict[str, tuple[tuple[Step, ...], Step, dict[str, Any]]] = {
         | {
             "status": Status.RETRY_WAIT,
             "retries": 1,
+            "failures": 1,
             "retry_at": RETRY_AT,
             "reason": "declined",
         },
@@ -320,6 +323,7 @@ CHANGES: dict[str, tuple[tuple[Step, ...], Step, dict[str, Any]]] = {
             "open_attempt": None,
             "doubt_before_attempt": False,
             "retries": 1,
+            "failures": 1,
             "retry_at": RETRY_AT,
             "reason": "declined",
         },

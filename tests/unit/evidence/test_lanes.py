@@ -11,14 +11,17 @@ from hypothesis import strategies as st
 from resumeproof.evidence.lanes import (
     ASCII,
     HEADER,
+    NARROW,
     UNICODE,
-    WIDTH,
+    WIDE,
     Glyphs,
+    Lanes,
     Mark,
     Row,
     cut,
     drawn,
     glyphs_for,
+    lines_of,
 )
 
 BOTH = pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
@@ -67,14 +70,26 @@ def test_no_text_is_wider_than_its_lane(glyphs: Glyphs, text: str, width: int) -
     ledger=st.text(st.characters(), max_size=60),
     mark=st.sampled_from(Mark),
     arrow=st.booleans(),
+    lanes=st.sampled_from([WIDE, NARROW]),
 )
 def test_no_row_leaves_its_lanes(
-    glyphs: Glyphs, journal: str, process: str, ledger: str, mark: Mark, arrow: bool
+    glyphs: Glyphs, journal: str, process: str, ledger: str, mark: Mark, arrow: bool, lanes: Lanes
 ) -> None:
-    line = drawn(Row(journal, process, ledger, mark, arrow), glyphs)
-    assert (columns(line) <= WIDTH, line.isprintable()) == (True, True)
+    lines = lines_of(Row(journal, process, ledger, mark, arrow), glyphs, lanes)
+    assert {columns(line) <= lanes.width and line.isprintable() for line in lines} == {True}
     if glyphs is ASCII:
-        assert line.isascii()
+        assert all(line.isascii() for line in lines)
+
+
+def test_a_death_too_long_for_its_lane_goes_on_where_the_ledger_would_stand() -> None:
+    row = Row(
+        "knows no outcome", "exit 86 at tool:after#1", "the ledger keeps 1 effect", Mark.DEATH
+    )
+    assert lines_of(row, UNICODE, NARROW) == [
+        "knows no outcome                  ✖ exit 86 at tool:after#1",
+        " " * 50 + "the ledger keeps 1 effect",
+    ]
+    assert len(lines_of(row, UNICODE, WIDE)) == 1
 
 
 def test_the_lanes_stand_where_they_are_whatever_is_in_them() -> None:

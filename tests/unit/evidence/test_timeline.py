@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from resumeproof.domain.record import GENESIS, Record
 from resumeproof.domain.status import Event
 from resumeproof.errors import Fenced
-from resumeproof.evidence.lanes import UNICODE, WIDTH, Glyphs
+from resumeproof.evidence.lanes import ASCII, NARROW, UNICODE, WIDE, WIDTH, Glyphs, Lanes
 from resumeproof.evidence.order import Entry, entries_of
 from resumeproof.evidence.timeline import heading, render
 from resumeproof.stores.sqlite_ledger import SqliteLedger
@@ -22,15 +23,48 @@ from tests.unit.evidence.scene import START, Scene, a_life
 HOSTILE = "\x1b[2J\u202e\n" + "名" * 200
 
 
-@pytest.mark.parametrize(("path", "glyphs"), FILES.values(), ids=FILES)
-def test_every_story_is_drawn_as_it_was(path: Path, glyphs: Glyphs, whole: Scene) -> None:
-    assert pictures(whole, glyphs) == path.read_text(encoding="utf-8")
+every_golden = pytest.mark.parametrize(
+    ("path", "glyphs", "lanes"), FILES.values(), ids=FILES.keys()
+)
 
 
-def test_the_golden_pictures_stay_in_their_columns() -> None:
-    texts = [path.read_text(encoding="utf-8") for path, _ in FILES.values()]
-    assert max(len(line) for text in texts for line in text.splitlines()) <= WIDTH
-    assert texts[1].isascii()
+@every_golden
+def test_every_story_is_drawn_as_it_was(
+    path: Path, glyphs: Glyphs, lanes: Lanes, whole: Scene
+) -> None:
+    assert pictures(whole, glyphs, lanes) == path.read_text(encoding="utf-8")
+
+
+@every_golden
+def test_the_golden_pictures_stay_in_their_columns(
+    path: Path, glyphs: Glyphs, lanes: Lanes
+) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert max(map(len, text.splitlines())) <= lanes.width
+    assert text.isascii() is (glyphs is ASCII)
+
+
+def test_narrow_lanes_fit_a_terminal_of_80_columns() -> None:
+    assert (WIDE.width, NARROW.width) == (100, 80)
+
+
+def test_a_signal_is_drawn_by_its_name_and_with_its_whole_boundary() -> None:
+    exit_seen = {"kind": "signal", "code": 9, "text": "signal 9 (SIGKILL)"}
+    watched = [replace(a_life(1, "tool:before#1"), exit=exit_seen)]
+    rows = lanes(render([*BEGUN, claim(1, "d1")], lives=watched))
+    assert rows[-1] == (
+        "knows no outcome",
+        "✖ SIGKILL at tool:before#1",
+        "the ledger holds no effect",
+    )
+
+
+def test_a_signal_without_a_name_is_drawn_by_its_number() -> None:
+    watched = [
+        replace(a_life(1, "tool:after#1"), exit={"kind": "signal", "code": 40, "text": "signal 40"})
+    ]
+    rows = lanes(render([*BEGUN, claim(1, "d1")], lives=watched))
+    assert rows[-1][1] == "✖ signal 40 at tool:after#1"
 
 
 def record(event: str, **facts: Any) -> Entry:

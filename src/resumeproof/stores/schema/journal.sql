@@ -55,6 +55,9 @@ CREATE TABLE timeline (
     PRIMARY KEY (workflow_id, sequence)
 ) STRICT, WITHOUT ROWID; -- so that the records of one workflow lie together
 
+-- Waiters look their events up here.
+CREATE INDEX timeline_emissions ON timeline (event, workflow_id, sequence) WHERE event = 'emitted';
+
 -- What is append-only. INSERT OR REPLACE deletes without asking a DELETE trigger, unless
 -- recursive_triggers is on; hence the triggers before INSERT.
 
