@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import sys
+from io import BufferedReader
 from pathlib import Path
 
 from resumeproof.errors import StoreNotFound, StoreUnavailable
 
 
+def open_regular(path: Path) -> BufferedReader:
+    """Open a regular file to be read; a pipe or a device might never end. Raises OSError."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError("it is not a regular file")
+    return path.open("rb")
+
+
 def file_digest(path: Path, kind: str) -> str:
     """SHA-256 of a file's bytes. Raises `StoreNotFound` or `StoreUnavailable`."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except FileNotFoundError:
         raise StoreNotFound(kind, str(path)) from None

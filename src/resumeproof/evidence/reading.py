@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from resumeproof.errors import EvidenceBroken, StoreNotFound
+from resumeproof.evidence.files import open_regular
 from resumeproof.evidence.shape import shape_problem
 
 MAX_RECEIPT_BYTES = 1 << 28
@@ -41,7 +42,7 @@ def read_receipt(path: Path) -> dict[str, Any]:
 
 def _text(path: Path) -> str:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             data = file.read(MAX_RECEIPT_BYTES + 1)
     except FileNotFoundError:
         raise StoreNotFound("receipt file", str(path)) from None

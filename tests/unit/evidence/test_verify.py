@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import re
 import subprocess
 import sys
@@ -230,6 +231,17 @@ def test_a_file_that_is_gone_is_named(file: str, small: Scene, copied: Copied) -
         verify(scene.directory)
     kind = "receipt file" if file == "receipt" else file
     assert (caught.value.kind, caught.value.path) == (kind, str(paths[file]))
+
+
+@pytest.mark.parametrize("file", [RECEIPT_NAME, TIMELINE_NAME])
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe with a name is POSIX")
+@pytest.mark.timeout(20)
+def test_a_pipe_is_not_waited_for(file: str, small: Scene, copied: Copied) -> None:
+    path = copied(small).directory / file
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(ResumeproofError, match="it is not a regular file"):
+        verify(path.parent)
 
 
 def test_stores_that_changed_places_are_refused(small: Scene, copied: Copied) -> None:
