@@ -41,11 +41,11 @@ def create(
     with gate(place, kind.name, busy_timeout_seconds) as alone:
         if os.path.lexists(place):
             return False
-        if alone:
-            # Whoever built these died, or it would be at the gate.
-            for left_over in _birth_names(place):
-                left_over.unlink()
         try:
+            if alone:
+                # Whoever built these died, or it would be at the gate.
+                for left_over in _birth_names(place):
+                    left_over.unlink()
             birth = _birth_name(place)
         except OSError as error:
             raise StoreUnavailable(kind.name, str(place), cause_of(error)) from error
@@ -57,6 +57,11 @@ def create(
         finally:
             birth.unlink(missing_ok=True)
             birth.with_name(birth.name + "-journal").unlink(missing_ok=True)
+
+
+def is_birth_name(name: str, place: Path) -> bool:
+    """Whether a store at `place` may have been built under `name`."""
+    return name.startswith(f".{place.name}.") and name.endswith(".birth")
 
 
 def refuse_second_name(found: Recognised, kind: StoreKind) -> None:
@@ -89,7 +94,7 @@ def _birth_name(place: Path) -> Path:
 
 def _birth_names(place: Path) -> Iterator[Path]:
     for entry in place.parent.iterdir():
-        if entry.name.startswith(f".{place.name}.") and entry.name.endswith(".birth"):
+        if is_birth_name(entry.name, place):
             yield entry
 
 
@@ -111,10 +116,33 @@ def _build(
             connection.execute("COMMIT")
         finally:
             connection.close()
-    _sync(birth, os.O_RDWR)
+    descriptor = os.open(birth, os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _put(birth: Path, place: Path) -> bool:
+    if not hasattr(os, "O_DIRECTORY"):
+        return _linked(birth, place)
+    # Opened before: a directory that may not be read cannot be synced.
+    descriptor = os.open(place.parent, os.O_RDONLY)
+    try:
+        if not _linked(birth, place):
+            return False
+        try:
+            os.fsync(descriptor)
+        except OSError:
+            # Nobody uses it yet: they are all at the gate.
+            place.unlink()
+            raise
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def _linked(birth: Path, place: Path) -> bool:
     try:
         os.link(birth, place)
     except FileExistsError:
@@ -126,14 +154,4 @@ def _put(birth: Path, place: Path) -> bool:
         if os.path.lexists(place):
             return False
         birth.rename(place)
-    if hasattr(os, "O_DIRECTORY"):
-        _sync(place.parent, os.O_RDONLY)
     return True
-
-
-def _sync(path: Path, flags: int) -> None:
-    descriptor = os.open(path, flags)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

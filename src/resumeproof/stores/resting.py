@@ -47,18 +47,19 @@ def go_to_wal(
 
 
 def go_to_rest(connection: sqlite3.Connection) -> bool:
-    """Go back to DELETE, which takes being the last; else empty the WAL, if it is not in use.
+    """Empty the WAL, if it is not in use, and go back to DELETE, which takes being the last.
 
     Whatever fails here fails after the commits, which are safe in the -wal.
     """
     try:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+        connection.execute("PRAGMA busy_timeout=0")
+        # Emptied first: SQLite passes over a -wal that it may not remove (another user's, in a
+        # sticky directory), and what it held would be a stranger's to whoever comes next.
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         connection.execute("PRAGMA journal_mode=DELETE").fetchone()
     except sqlite3.Error:
-        with suppress(sqlite3.Error):
-            connection.execute("PRAGMA busy_timeout=0")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         return False
     return True
 

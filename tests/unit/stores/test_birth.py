@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
+import stat
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -90,6 +91,22 @@ with open_writer(path, TOY) as store:
     assert sorted(ends) == [(0, "lost", "")] * 7 + [(0, "won", "")]
     assert sorted(facts(path)) == sorted(["seed", *map(str, range(8))])
     assert list(files(tmp_path)) == ["store.sqlite3"]
+
+
+def test_a_store_whose_name_cannot_be_made_durable_is_not_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sync = os.fsync
+
+    def fail_for_a_directory(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fail_for_a_directory)
+    with pytest.raises(StoreUnavailable, match="no space left"):
+        create(tmp_path / "store.sqlite3", TOY, seed=seed)
+    assert files(tmp_path) == {}
 
 
 SLOW_BIRTH = """

@@ -9,7 +9,7 @@ import pytest
 
 from resumeproof.stores.birth import create
 from resumeproof.stores.opening import open_writer
-from tests.unit.stores.toy import HOLD_OPEN, TOY, Child, add, files, is_at_rest, seed
+from tests.unit.stores.toy import HOLD_OPEN, TOY, Child, add, facts, files, is_at_rest, seed
 
 NOBODY = 65534
 pytestmark = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="users and modes are POSIX")
@@ -109,3 +109,57 @@ def test_a_birth_name_that_cannot_be_removed_is_an_error_with_facts(public: Path
         ended = child.end()
     said = f"ledger {path} is not available: permission denied"
     assert (ended, files(public)) == ((0, said, ""), before)
+
+
+CREATE = """
+try:
+    create(path, TOY, seed=seed)
+except ResumeproofError as error:
+    say(str(error))
+"""
+
+
+@pytest.mark.parametrize("mode", [0o333, 0o1777], ids=["unreadable", "sticky"])
+def test_a_directory_in_which_no_store_can_be_born_keeps_what_it_had(
+    public: Path, mode: int
+) -> None:
+    path = public / "store.sqlite3"
+    # In a sticky directory nobody but its owner may remove it.
+    (public / ".store.sqlite3.1-2.birth").touch()
+    before = files(public)
+    public.chmod(mode)
+    with Child(CREATE, path, user=as_an_ordinary_user()) as child:
+        ended = child.end()
+    public.chmod(0o755)
+    said = f"ledger {path} is not available: "
+    if mode == 0o333:
+        said += "permission denied"
+    elif as_an_ordinary_user() is not None:
+        said += "operation not permitted"
+    else:
+        said = ""
+    assert ended == (0, said, "")
+    if said:
+        assert files(public) == before
+
+
+@pytest.mark.skipif(as_an_ordinary_user() is None, reason="needs a second user")
+@pytest.mark.parametrize("mode", [0o755, 0o1777], ids=["read-only", "sticky"])
+def test_a_log_that_may_not_be_removed_is_emptied(public: Path, mode: int) -> None:
+    path = public / "store.sqlite3"
+    create(path, TOY, seed=seed)
+    with Child(HOLD_OPEN, path) as child:
+        child.expect("open")
+        child.tell()
+        child.expect("committed")
+        child.kill()
+    for file in public.iterdir():
+        file.chmod(0o666)
+    public.chmod(mode)
+    with Child(OPEN_WRITER, path, user=NOBODY) as child:
+        assert child.end() == (0, "", "")
+    assert (public / "store.sqlite3-wal").read_bytes() == b""
+    with Child(READ_ONCE, path, user=NOBODY) as child:
+        assert child.end() == (0, "seed second", "")
+    open_writer(path, TOY).close()
+    assert facts(path) == ["seed", "second"]
