@@ -129,6 +129,15 @@ class SameStore(ResumeproofError):
     ledger: str
 
 
+class NameTaken(ResumeproofError):
+    """A store under a name that belongs to the other one, such as its -wal or its lock file."""
+
+    exit = Exit.USAGE
+    template = "{path} is a name for what belongs to {store}, and no other store may lie there"
+    path: str
+    store: str
+
+
 class HardLinked(ResumeproofError):
     """A store with two names would have two locks."""
 

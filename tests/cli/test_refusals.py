@@ -305,6 +305,44 @@ def test_journal_and_ledger_are_two_files(
     assert desk.files() == before
 
 
+BELONGS_TO_THE_JOURNAL = [
+    f"{JOURNAL}-wal", f"{JOURNAL}-shm", f"{JOURNAL}-journal", f"{JOURNAL}.lock",
+    f"{JOURNAL}.health", f".{JOURNAL}.1-2.birth",
+]  # fmt: skip
+BELONGS_TO_THE_LEDGER = [f"{LEDGER}-wal", f"{LEDGER}-shm", f"{LEDGER}-journal"]
+
+
+@pytest.mark.parametrize(
+    ("option", "name"),
+    [("--ledger", name) for name in BELONGS_TO_THE_JOURNAL]
+    + [("--journal", name) for name in BELONGS_TO_THE_LEDGER],
+)
+def test_no_store_lies_under_a_name_that_belongs_to_the_other(
+    desk: Desk, option: str, name: str
+) -> None:
+    ran = desk.run("create", "--action", CHARGE, option, name)
+    assert (ran.refusal, desk.files()) == ((2, "name_taken", 1, True), {})
+
+
+TOO_LONG = ["x" * 300, "y/" * 3_000]
+
+
+@pytest.mark.parametrize("name", TOO_LONG, ids=["name", "path"])
+def test_a_name_that_no_file_can_have(worked: Worked, name: str) -> None:
+    desk, workflow_id = worked("approved")
+    before = desk.files()
+    resume, create = ("resume", "--workflow", workflow_id), ("create", "--action", CHARGE)
+    ran = [
+        desk.run("list", "--journal", f"{name}journal"),
+        *(desk.run(*words, "--journal", f"{name}journal") for words in (resume, create)),
+        *(desk.run(*words, "--ledger", f"{name}ledger") for words in (resume, create)),
+        desk.run("verify", name),
+        desk.run("demo", "--output-dir", name),
+    ]
+    assert {(each.refusal[0], *each.refusal[2:]) for each in ran} == {(7, 1, True)}
+    assert desk.files() == before
+
+
 @pytest.mark.parametrize("store", [JOURNAL, LEDGER], ids=["journal", "ledger"])
 def test_a_store_with_two_names_is_not_written(worked: Worked, store: str) -> None:
     desk, workflow_id = worked("approved")

@@ -25,6 +25,7 @@ from resumeproof.evidence.integrity import check_pages, check_schema
 from resumeproof.evidence.proof_receipt import PROOF_KIND, check_proof
 from resumeproof.evidence.reading import read_receipt
 from resumeproof.evidence.receipt import RECEIPT_NAME, derive
+from resumeproof.stores.place import is_directory
 from resumeproof.stores.sqlite_journal import SqliteJournal
 from resumeproof.stores.sqlite_ledger import SqliteLedger
 
@@ -51,7 +52,7 @@ def verify(path: Path) -> Verified:
     Raises `EvidenceBroken` for the first thing that does not hold, `StoreNotFound` where the
     receipt file, a store or the picture is missing, and what opening a store raises.
     """
-    receipt_path = _receipt_at(path)
+    receipt_path = path / RECEIPT_NAME if is_directory(path) else path
     receipt = read_receipt(receipt_path)
     if receipt["kind"] == PROOF_KIND:
         return Verified(receipt_path, (), check_proof(receipt, receipt_path))
@@ -76,13 +77,6 @@ def verify(path: Path) -> Verified:
             raise EvidenceBroken(str(file), "its SHA-256", detail)
     _check_picture(directory, receipt["picture"])
     return Verified(receipt_path, extended, derive(contents)["totals"])
-
-
-def _receipt_at(path: Path) -> Path:
-    try:
-        return path / RECEIPT_NAME if path.is_dir() else path
-    except OSError:
-        return path  # Whoever reads it says what is wrong.
 
 
 def _compare(receipt: Mapping[str, Any], contents: Contents, path: Path) -> None:

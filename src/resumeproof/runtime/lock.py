@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from resumeproof.domain.instant import format_instant
-from resumeproof.errors import JournalBusy, StoreNotFound, StoreRefused, StoreUnavailable
+from resumeproof.errors import JournalBusy, StoreRefused, StoreUnavailable
 from resumeproof.runtime.clock import SystemClock
+from resumeproof.stores.place import refuse_missing_directory
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -113,8 +114,7 @@ class DriverLock:
             raise RuntimeError(f"the lock object of {self._path} came by a fork; make a new one")
         assert not self.held, "not reentrant"
         # filelock would make it, and a mistyped path must create nothing.
-        if not self._path.parent.is_dir():
-            raise StoreNotFound("directory", str(self._path.parent))
+        refuse_missing_directory(self._path.parent)
         started = time.monotonic()
         if self._try_until(started + timeout_seconds):
             return self

@@ -18,6 +18,9 @@ JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 _CHANGING = (slice(18, 20), slice(24, 28), slice(92, 100))
 
 
+SUFFIXES = ("-wal", "-shm", "-journal")
+
+
 def beside(path: Path, suffix: str) -> Path:
     """The companion file of a database: `-wal`, `-shm` or `-journal`."""
     return path.with_name(path.name + suffix)

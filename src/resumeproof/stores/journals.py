@@ -9,14 +9,14 @@ from pathlib import Path
 
 from resumeproof.errors import StoreNotFound, StoreUnavailable
 from resumeproof.stores.json_journal import JsonJournal, silent
-from resumeproof.stores.place import cause_of, resolved
+from resumeproof.stores.place import cause_of, is_directory, resolved
 from resumeproof.stores.protocols import JournalFormat, OpenJournal
 from resumeproof.stores.sqlite_journal import SqliteJournal
 
 
 def format_of(path: Path) -> JournalFormat | None:
     """The format that a path stands for; None where nothing is there."""
-    if resolved(path).is_dir():
+    if is_directory(resolved(path)):
         return JournalFormat.JSON
     return JournalFormat.SQLITE if os.path.lexists(path) else None
 

@@ -7,7 +7,7 @@ import os
 import stat
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from resumeproof.errors import (
     SameStore,
     StoreNotFound,
     StoreRefused,
+    StoreUnavailable,
 )
 
 Inode = tuple[int, int]
@@ -45,6 +46,29 @@ def stat_store(path: Path, kind_name: str) -> os.stat_result:
     return status
 
 
+def is_directory(path: Path) -> bool:
+    """Whether a directory is there; False as well where a name is too long to be looked up."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
+def refuse_missing_directory(directory: Path) -> None:
+    """Raise StoreNotFound where there is no such directory.
+
+    Raises StoreUnavailable where one cannot tell: its name is too long, or may not be looked up.
+    """
+    try:
+        found = stat.S_ISDIR(directory.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        found = False
+    except OSError as error:
+        raise StoreUnavailable("directory", str(directory), cause_of(error)) from error
+    if not found:
+        raise StoreNotFound("directory", str(directory))
+
+
 def cause_of(error: OSError) -> str:
     """The cause of a failed file operation, in a few words."""
     if error.errno == errno.ELOOP:
@@ -65,8 +89,10 @@ def refuse_same_file(journal: str | os.PathLike[str], ledger: str | os.PathLike[
     """
     first, second = resolved(journal), resolved(ledger)
     same = first == second
-    if not same and first.exists() and second.exists():
-        same = first.samefile(second)
+    if not same:
+        # What is not there, or may not be looked at, whoever opens it says so.
+        with suppress(OSError):
+            same = first.samefile(second)
     if same:
         raise SameStore(str(journal), str(ledger))
 
