@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -230,8 +229,7 @@ def apply(workflow: Workflow | None, record: Record) -> Workflow:
     if workflow is None:
         return _created(record, status)
     changes = _CHANGES[record.event](workflow, record, record.facts)
-    return replace(
-        workflow,
+    return workflow.changed(
         status=status,
         revision=record.sequence,
         head_hash=record.hash,

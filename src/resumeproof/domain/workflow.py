@@ -73,6 +73,16 @@ class Workflow:
     results: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     output: Any = None
 
+    def changed(self, **changes: Any) -> Workflow:
+        """The same workflow but for `changes`.
+
+        Every record of every fold comes through here, and `dataclasses.replace` sets each of the
+        many fields again.
+        """
+        other = object.__new__(Workflow)
+        other.__dict__.update(self.__dict__, **changes)
+        return other
+
     @property
     def mode(self) -> str:
         return "idempotent" if self.contract.idempotent else "non_idempotent"
