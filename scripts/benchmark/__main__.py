@@ -12,8 +12,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from benchmark import growth, start, steps
-from benchmark.measure import Count, Finding, Note, Ratio
+from benchmark import growth, scenarios, start, steps
+from benchmark.measure import Bound, Count, Finding, Note, Ratio
 
 
 class Section(Protocol):
@@ -23,7 +23,12 @@ class Section(Protocol):
 
 
 SECTIONS: Mapping[str, Section] = MappingProxyType(
-    {"steps": steps.section, "start": start.section, "growth": growth.section}
+    {
+        "scenarios": scenarios.section,
+        "steps": steps.section,
+        "start": start.section,
+        "growth": growth.section,
+    }
 )
 
 
@@ -46,6 +51,11 @@ def line(finding: Finding) -> str:
         case Count():
             found = "not counted" if finding.found is None else f"{finding.found:g}"
             return f"{finding.name:<44} {found:>25} {finding.target:>17g}    {verdict(finding)}"
+        case Bound():
+            found, most = (
+                f"{value:,.0f} {finding.unit}" for value in (finding.found, finding.target)
+            )
+            return f"{finding.name:<44} {found:>25} {most:>17}    {verdict(finding)}"
         case Note():
             return f"{finding.name:<44} {finding.value:>12}"
 

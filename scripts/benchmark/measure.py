@@ -48,6 +48,20 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
+class Bound:
+    """Something that must not be more than so much."""
+
+    name: str
+    found: float
+    target: float
+    unit: str
+
+    @property
+    def ok(self) -> bool:
+        return self.found <= self.target
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     """A figure of this machine, to read the others by; nothing is promised of it."""
 
@@ -55,7 +69,7 @@ class Note:
     value: str
 
 
-Finding = Ratio | Count | Note
+Finding = Ratio | Count | Bound | Note
 
 
 def seconds_of(act: Act) -> float:
