@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import stat
-import sys
+from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
 
 from resumeproof.errors import StoreNotFound, StoreUnavailable
+from resumeproof.stores.durable import replace_durably
+from resumeproof.stores.place import cause_of
 
 
 def open_regular(path: Path) -> BufferedReader:
@@ -20,39 +21,36 @@ def open_regular(path: Path) -> BufferedReader:
 
 
 def file_digest(path: Path, kind: str) -> str:
-    """SHA-256 of a file's bytes. Raises `StoreNotFound` or `StoreUnavailable`."""
+    """SHA-256 of a file's bytes; of a directory, which a JSON journal is, that of its manifest.
+
+    The manifest has a line `DIGEST  PATH` for each file below the directory, as sha256sum(1) prints
+    it, in the order of the paths. Raises `StoreNotFound` or `StoreUnavailable`.
+    """
     try:
-        with open_regular(path) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        if not path.is_dir():
+            return _digest(path)
+        lines = (f"{_digest(path / name)}  {name}\n" for name in sorted(_files(path)))
+        return hashlib.sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
     except FileNotFoundError:
         raise StoreNotFound(kind, str(path)) from None
     except OSError as error:
-        raise StoreUnavailable(kind, str(path), _cause(error)) from error
+        raise StoreUnavailable(kind, str(path), cause_of(error)) from error
 
 
 def write_durably(path: Path, text: str) -> None:
-    """Write a UTF-8 text file whole: a temporary file, synced, renamed, and its directory synced.
-
-    Raises `StoreUnavailable`, with nothing left behind.
-    """
-    temporary = path.with_name(f".{path.name}.new")
+    """Write a UTF-8 text file whole or not at all. Raises `StoreUnavailable`."""
     try:
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-        # Without this the rename itself may be lost with the power.
-        if sys.platform != "win32":
-            descriptor = os.open(path.parent, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+        replace_durably(path, text.encode())
     except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise StoreUnavailable("file", str(path), _cause(error)) from error
+        raise StoreUnavailable("file", str(path), cause_of(error)) from error
 
 
-def _cause(error: OSError) -> str:
-    return error.strerror or str(error)
+def _files(directory: Path) -> Iterator[str]:
+    for entry in directory.rglob("*"):
+        if not entry.is_dir():
+            yield entry.relative_to(directory).as_posix()
+
+
+def _digest(path: Path) -> str:
+    with open_regular(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

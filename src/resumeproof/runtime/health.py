@@ -18,6 +18,7 @@ from typing import Final
 from resumeproof.domain.instant import format_instant
 from resumeproof.errors import StoreUnavailable
 from resumeproof.runtime.clock import Clock, SystemClock
+from resumeproof.stores.durable import sync_directory
 
 UNREADABLE: Final = "unreadable"
 """What `read_counts` calls a line that names no counter: torn by a full disk, or a stranger's."""
@@ -96,15 +97,4 @@ def _append_durably(path: Path, line: str) -> None:
         os.close(descriptor)
     if written < len(entry):
         raise OSError(f"only {written} of {len(entry)} bytes written")
-    _sync_directory(path.parent)
-
-
-def _sync_directory(directory: Path) -> None:
-    # Windows cannot open a directory, and makes its entries durable by itself.
-    if sys.platform == "win32":
-        return
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync_directory(path.parent)

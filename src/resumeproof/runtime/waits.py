@@ -88,6 +88,7 @@ def _child(journal: Journal, wait: Mapping[str, Any]) -> Over | None:
     child = inspection.workflow
     if child is None:
         raise JournalDamaged(wait["child"], str(inspection.damage))
-    if child.status not in ENDED:
+    # An end whose save is missing is finished by the child's next driver, and told then.
+    if child.status not in ENDED or stored.save_missing:
         return None
     return Over({"child": child.id, "output": child.output, "status": str(child.status)})

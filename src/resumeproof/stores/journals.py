@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-from resumeproof.errors import StoreNotFound, StoreUnavailable
 from resumeproof.stores.json_journal import JsonJournal, silent
-from resumeproof.stores.place import cause_of, is_directory, resolved
+from resumeproof.stores.place import is_directory, resolved
 from resumeproof.stores.protocols import JournalFormat, OpenJournal
 from resumeproof.stores.sqlite_journal import SqliteJournal
 
@@ -46,32 +44,3 @@ def open_journal_writer(path: Path, *, report: Callable[[str], None] = silent) -
     if format_of(path) is JournalFormat.JSON:
         return JsonJournal.open(path, report=report)
     return SqliteJournal.open(path)
-
-
-def store_digest(path: Path, kind: str) -> str:
-    """The SHA-256 of a store: of a file's bytes, or of a directory's manifest.
-
-    `kind` is "journal" or "ledger". The manifest has a line `DIGEST  PATH` for each file below the
-    directory, as sha256sum(1) prints it, in the order of the paths' bytes. Raises `StoreNotFound`
-    or `StoreUnavailable`.
-    """
-    try:
-        if not path.is_dir():
-            return _file_digest(path)
-        lines = (f"{_file_digest(path / name)}  {name}\n" for name in sorted(_files(path)))
-        return hashlib.sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
-    except FileNotFoundError:
-        raise StoreNotFound(kind, str(path)) from None
-    except OSError as error:
-        raise StoreUnavailable(kind, str(path), cause_of(error)) from error
-
-
-def _files(directory: Path) -> Iterator[str]:
-    for entry in directory.rglob("*"):
-        if not entry.is_dir():
-            yield entry.relative_to(directory).as_posix()
-
-
-def _file_digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,13 +18,24 @@ from resumeproof.domain.record import Record
 from resumeproof.domain.status import Status
 from resumeproof.domain.workflow import Workflow
 from resumeproof.errors import ReconciliationRequired
+from resumeproof.proof.told import (
+    CREATED_AT,
+    acknowledged,
+    approved,
+    claimed,
+    completed,
+    created,
+    write,
+)
 from resumeproof.runtime import operations
 from resumeproof.runtime.clock import SystemClock
 from resumeproof.runtime.creation import Terms
 from resumeproof.runtime.identity import SeededIdentity
 from resumeproof.runtime.programs import TOOL_CALL
 from resumeproof.runtime.session import Site, change, create_workflow, resume
+from resumeproof.runtime.waits import over
 from resumeproof.stores.journals import open_journal
+from resumeproof.stores.json_journal import JsonJournal
 from resumeproof.stores.protocols import Emission, Journal, JournalFormat, JournalTransaction
 from resumeproof.stores.sqlite_ledger import SqliteLedger
 
@@ -188,3 +200,22 @@ def test_a_claim_whose_save_is_missing_leaves_the_workflow_to_its_operators(
         resume(site, workflow_id, lambda journal, ledger: (StoppingJournal(journal, stop), ledger))
     change(site, workflow_id, lambda journal: operations.cancel(journal, site.clock, workflow_id))
     assert ended(site, workflow_id) == End("cancelled", 0, 0, 0, save_missing=False)
+
+
+@pytest.mark.parametrize("saved", [True, False], ids=["saved", "save-missing"])
+def test_a_parent_goes_on_from_no_end_that_is_not_saved(tmp_path: Path, saved: bool) -> None:
+    path = tmp_path / "journal"
+    JsonJournal.create(path, journal_id="journal-1", created_at=CREATED_AT)
+    running = claimed(approved(created("child")))
+    ended_child = completed(acknowledged(running))
+    parent = replace(created("w").workflow, waits_for={"kind": "child", "child": "child"})
+    with JsonJournal.open(path) as journal:
+        write(journal, None, running)
+        with journal.transaction() as transaction:
+            for record in ended_child.records[len(running.records) :]:
+                transaction.append(record)
+            if saved:
+                transaction.save(
+                    ended_child.workflow, ended_child.action.canonical, expected_revision=3
+                )
+        assert (over(parent, journal, SystemClock()) is not None) is saved

@@ -16,7 +16,7 @@ from resumeproof.errors import (
 )
 from resumeproof.proof.journal_contract import refusal
 from resumeproof.proof.told import CREATED_AT, approved, created, write
-from resumeproof.stores.journals import format_of, open_journal, open_journal_writer, store_digest
+from resumeproof.stores.journals import format_of, open_journal, open_journal_writer
 from resumeproof.stores.json_form import COLUMNS, directory_name
 from resumeproof.stores.json_journal import JsonJournal
 from resumeproof.stores.protocols import Journal, JournalFormat
@@ -202,23 +202,6 @@ def test_a_journal_of_either_format_is_opened_by_its_path(
             found.append(journal.journal_id)
     missing = refusal(lambda: opened(json_path.parent / "none"))
     assert (found, type(missing)) == (["journal-1", "journal-1"], StoreNotFound)
-
-
-def test_the_digest_of_a_directory_changes_with_any_byte_name_or_file(json_path: Path) -> None:
-    with JsonJournal.open(json_path) as journal:
-        write(journal, None, created("w"))
-    timeline = json_path / "workflows" / "w" / "timeline.jsonl"
-    digests = [store_digest(json_path, "journal")]
-    whole = timeline.read_bytes()
-    timeline.write_bytes(whole[:-1] + b" ")
-    digests.append(store_digest(json_path, "journal"))
-    timeline.write_bytes(whole)
-    again = store_digest(json_path, "journal")
-    timeline.rename(timeline.with_name("other"))
-    digests.append(store_digest(json_path, "journal"))
-    (json_path / "more").touch()
-    digests.append(store_digest(json_path, "journal"))
-    assert (len(set(digests)), again) == (4, digests[0])
 
 
 def test_a_directory_of_another_name_is_damage(json_path: Path) -> None:
