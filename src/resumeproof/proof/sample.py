@@ -36,7 +36,7 @@ class Course:
     seen: Seen
 
 
-def require_alike(place: str, shared: Course, in_full: Callable[[], Course]) -> None:
+def require_alike(shared: Course, in_full: Callable[[], Course]) -> None:
     """Raise `NotShareable` unless a scenario comes to the same when it is carried out in full.
 
     Where it does not, it is carried out once more: what is not even the same in two lives of
@@ -50,9 +50,9 @@ def require_alike(place: str, shared: Course, in_full: Callable[[], Course]) -> 
     second = in_full()
     names -= _differing(first, second)
     if names:
-        raise NotShareable(f"at {place} a life of its own leaves other contents in {min(names)}")
+        raise NotShareable(f"one that is run only to its death leaves another {min(names)}")
     if not same_end and same_value(first.seen, second.seen):
-        raise NotShareable(f"after {place} the resume of a life of its own ends otherwise")
+        raise NotShareable("one that is run only to its death is resumed otherwise")
 
 
 def _differing(one: Course, other: Course) -> set[str]:

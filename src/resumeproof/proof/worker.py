@@ -153,7 +153,7 @@ class Worker:
                 self._recall.keep(digest, len(deaths), seen)
         if meanings is not None:
             shared = Course(meanings, seen)
-            require_alike(str(deaths[0]), shared, lambda: self._in_full(CrashPlan(deaths)))
+            require_alike(shared, lambda: self._in_full(CrashPlan(deaths)))
         plan = CrashPlan(deaths)
         seen = replace(seen, in_flight=in_flight)
         self._stage.judge(baseline, plan, self._committed, seen)
@@ -240,7 +240,7 @@ class Worker:
         """
         killed = self._killed(plan)
         if killed.problem is not None:
-            raise NotShareable(f"a life of its own did something else: {killed.problem}")
+            raise NotShareable("one that is run only to its death does not come so far")
         left = self._stage.subject.remains(self._site.root).meanings()
         order = self._last_order(plan)
         seen = self._stage.look(self._stage.run(order), order)
