@@ -12,6 +12,7 @@ import hashlib
 import os
 import re
 import shlex
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -104,13 +105,18 @@ class Conform:
         """Prove as `resumeproof.conform` does, and return the report.
 
         Raises `AssertionError` with the report as its text, unless it passed; and what `conform`
-        raises.
+        raises. Warns where nothing was proved.
         """
         __tracebackhide__ = True
+        from resumeproof.errors import ResumeproofError
         from resumeproof.proof.conform import conform
 
         options = {**self._options(), **options}
-        report = conform(factory, inputs, run_id, **options)
+        try:
+            report = conform(factory, inputs, run_id, **options)
+        except ResumeproofError as error:
+            # Its message says where the agent failed; where we were says nothing.
+            raise error.with_traceback(None) from None
         if report.terms is not None and options.get("plan") is None:
             from resumeproof.proof.shrink import shrunk
 
@@ -126,6 +132,8 @@ class Conform:
         self._write(report)
         if not report.passed:
             raise AssertionError(str(report))
+        if report.nothing_proved:
+            warnings.warn(pytest.PytestWarning(report.headline), stacklevel=2)
         return report
 
     def _options(self) -> dict[str, Any]:

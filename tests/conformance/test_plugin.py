@@ -68,6 +68,42 @@ def test_a_failure_shows_findings_and_replays_and_none_of_our_own_stack(
     result.stdout.no_fnmatch_line("*conform.py*")
 
 
+def test_an_agent_that_fails_by_itself_is_told_without_our_own_stack(
+    pytester: pytest.Pytester,
+) -> None:
+    fails = f"""{AGENT}
+def test_it(conform):
+    conform(lambda ctx: None, ["a"])
+"""
+    result = run(pytester, fails)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            ">       conform(lambda ctx: None, [[]'a'[]])".replace("'", '"'),
+            "E       resumeproof.errors.SubjectFailed: the subject failed without a crash, *",
+        ]
+    )
+    result.stdout.no_fnmatch_line("*pytest_plugin*")
+    result.stdout.no_fnmatch_line("*conform.py*")
+
+
+def test_a_proof_of_nothing_passes_with_a_warning(pytester: pytest.Pytester) -> None:
+    nothing = """
+class Idle:
+    def __init__(self, ctx):
+        pass
+
+    def step(self, job):
+        pass
+
+def test_it(conform):
+    conform(Idle, ["a"])
+"""
+    result = run(pytester, nothing)
+    result.assert_outcomes(passed=1, warnings=1)
+    result.stdout.fnmatch_lines(["*test_it.py:9: PytestWarning: conformance: PASS, but nothing*"])
+
+
 def test_a_failure_is_brought_down_to_the_fewest_inputs(pytester: pytest.Pytester) -> None:
     result = run(pytester, FAILS.replace("['a']", "['a', 'b', 'c']"))
     result.stdout.fnmatch_lines(["E         fewest inputs that still fail: [[]'a'[]]"])
