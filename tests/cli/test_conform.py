@@ -295,7 +295,7 @@ REFUSED_TARGETS = {
     "no package": ("missing.part:make", "there is no module missing"),
     "no file": ("missing.py:make", "there is no such file"),
     "no attribute": ("agent:make", "agent has no make"),
-    "no callable": ("agent:number", "it is no factory but a int"),
+    "no callable": ("agent:number", "it is no factory but of type int"),
     "raises": ("raises.py:make", "importing it raised ZeroDivisionError: division by zero"),
     "exits": ("exits:make", "importing it raised SystemExit: 3 (exits.py:1)"),
     "does not parse": ("unparsed.py:make", "importing it raised SyntaxError: invalid syntax"),

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -41,10 +45,27 @@ def test_the_demo_by_sigkill_in_a_directory_of_its_own_and_as_a_picture(desk: De
     words = ("demo", "--kill", "sigkill", "--output-dir", "mine", "--format", "text")
     ran = desk.run(*words)
     assert ran.status == 0
-    assert ran.stdout.count("✖ signal 9 (SIGKILL)") == 2
+    assert ran.stdout.count("✖ SIGKILL at tool:after#1 ") == 2
     assert (desk.path / "mine" / "timeline.txt").read_text() in ran.stdout
     assert "verify" in ran.stdout.rpartition("life 2")[2]
     assert desk.done("verify", "mine")["verified"] is True
+
+
+def test_the_steps_that_a_demo_ends_with_work_where_its_command_is_not_on_the_path(
+    desk: Desk,
+) -> None:
+    installed = Path(sys.executable).parent / "resumeproof"
+    bare = {**os.environ, "PATH": os.defpath}
+    words = [str(installed), "demo", "--format", "text"]
+    ran = subprocess.run(words, cwd=desk.path, env=bare, capture_output=True, text=True)
+    steps = [line.strip() for line in ran.stdout.partition("Go on by hand:")[2].splitlines()]
+    assert max(map(len, steps)) <= max(120, len(steps[2])), steps
+    script = "set -e\n" + "\n".join(step for step in steps if not step.startswith("sqlite3 "))
+    went_on = subprocess.run(
+        ["sh", "-c", script], cwd=desk.path, env=bare, capture_output=True, text=True
+    )
+    assert (went_on.returncode, went_on.stderr) == (0, "")
+    assert '"resolution": "confirmed_applied"' in went_on.stdout
 
 
 def test_a_second_demo_takes_the_next_free_directory(desk: Desk) -> None:

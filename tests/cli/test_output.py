@@ -54,6 +54,34 @@ def test_every_reading_command_prints_both_forms(worked: Worked, state: str, com
     assert desk.files() == before
 
 
+WIDTHS = {"narrow": "80", "wide": "100"}
+
+
+@pytest.mark.parametrize("columns", WIDTHS.values(), ids=WIDTHS)
+@pytest.mark.parametrize("command", ["timeline", "demo"])
+def test_a_picture_fits_the_terminal(worked: Worked, command: str, columns: str) -> None:
+    desk, workflow_id = worked("unknown")
+    words = ["timeline", "--workflow", workflow_id] if command == "timeline" else ["demo"]
+    status, text = on_a_terminal(desk, *words, env={"COLUMNS": columns})
+    drawn = [line for line in text.splitlines() if {*"│✖"} & {*line} or "   the ledger" in line]
+    widest = max(map(len, drawn))
+    assert (status, widest <= int(columns), widest > 80) == (0, True, columns == "100")
+
+
+@pytest.mark.parametrize("command", ["list", "effects"])
+def test_a_table_fits_a_terminal_of_100_columns(worked: Worked, command: str) -> None:
+    desk, _ = worked("unknown")
+    text = desk.run(command, "--format", "text").stdout
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_who_sees_a_workflow_that_is_unknown_is_told_what_is_due(worked: Worked) -> None:
+    desk, workflow_id = worked("unknown")
+    text = desk.run("show", "--workflow", workflow_id, "--format", "text").stdout
+    due = "decision    due: find out what happened, then `resumeproof reconcile`"
+    assert due in text.splitlines()
+
+
 # -- errors ------------------------------------------------------------------------------------
 
 

@@ -226,7 +226,7 @@ def test_an_interrupt_leaves_no_process(tmp_path: Path) -> None:
 def test_it_ends_with_what_came_of_it_in_plain_words(tmp_path: Path) -> None:
     result = a_demo(tmp_path)
     with_key, without = (workflow["id"] for workflow in result.receipt["workflows"])
-    assert list(closing_lines(result, "resumeproof")) == [
+    assert list(closing_lines(result, ["PATH=/bin:$PATH"], "resumeproof")) == [
         f"{with_key} (a tool that honours a key)",
         "  died with exit 86 at tool:after#1 and was resumed:",
         "  completed, with 1 effect in the ledger, the original receipt (replayed: true).",
@@ -239,6 +239,7 @@ def test_it_ends_with_what_came_of_it_in_plain_words(tmp_path: Path) -> None:
         "",
         "Go on by hand:",
         "",
+        "  PATH=/bin:$PATH",
         f"  resumeproof verify {tmp_path}",
         f"  cd {tmp_path}",
         f"  resumeproof timeline --workflow {with_key}",

@@ -101,7 +101,9 @@ _STDIN = Path("-")
 def create(output: Output, stores: Stores, action_file: Path, **terms: Any) -> None:
     """Store an action as a new workflow, which then waits for its approval.
 
-    Journal and ledger are made where there are none yet.
+    An action is a JSON object {"tool": NAME, "arguments": {...}}. Any other object is taken whole
+    as the arguments of a tool that is called "simulated". Journal and ledger are made where there
+    are none yet.
 
     \b
     Example:

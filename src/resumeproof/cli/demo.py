@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import asdict, astuple, is_dataclass
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from resumeproof.cli.invocation import this_command
-from resumeproof.cli.options import crash_point, one_of, takes_format
+from resumeproof.cli.drawing import drawing
+from resumeproof.cli.invocation import for_a_session
+from resumeproof.cli.options import BOUNDARIES_TEXT, crash_point, one_of, takes_format
 from resumeproof.cli.output import Output, note
 from resumeproof.crash.kill import Kill
 from resumeproof.crash.plan import Boundary
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     metavar="BOUNDARY[#K]",
     default=str(Boundary.TOOL_AFTER),
     show_default=True,
-    help="Where both processes die.",
+    help=f"Where both processes die: the K-th time at one of {BOUNDARIES_TEXT}.",
 )
 @click.option(
     "--kill",
@@ -54,7 +54,7 @@ def demo(output: Output, output_dir: Path | None, crash_at: str, kill: str) -> i
       resumeproof demo --kill sigkill --output-dir evidence
     """
     from resumeproof.lab.closing import closing
-    from resumeproof.lab.demo import run_demo
+    from resumeproof.lab.demo import picture_of, run_demo
     from resumeproof.lab.output import claim_directory
     from resumeproof.lab.subject import Times
 
@@ -69,8 +69,8 @@ def demo(output: Output, output_dir: Path | None, crash_at: str, kill: str) -> i
     output.document(_document(result))
     output.lines([*(_fact_text(fact) for fact in result.facts), ""])
     output.lines([f"evidence is in {result.directory}", ""])
-    output.lines([*_drawable(result.timeline).splitlines(), ""])
-    output.lines(closing(result, this_command()))
+    output.lines([*picture_of(result, *drawing()).splitlines(), ""])
+    output.lines(closing(result, *for_a_session()))
     for fact in result.broken:
         note(_fact_text(fact))
     return Exit.FINDINGS if result.broken else Exit.DONE
@@ -101,13 +101,5 @@ def _plain(value: object) -> object:
 def _fact_text(fact: Fact) -> str:
     if not fact.holds:
         return f"NOT SO  {fact.what}: expected {fact.expected}, found {fact.found}"
-    found = "" if fact.found is None or is_dataclass(fact.found) else f": {fact.found}"
-    return f"holds   {fact.what}{found}"
-
-
-def _drawable(picture: str) -> str:
-    """The picture with what it is drawn with, or in ASCII where standard output has no more."""
-    from resumeproof.evidence.lanes import UNICODE, glyphs_for
-
-    glyphs = glyphs_for(getattr(sys.stdout, "encoding", None))
-    return picture.translate(str.maketrans("".join(astuple(UNICODE)), "".join(astuple(glyphs))))
+    found = "nothing has changed" if is_dataclass(fact.found) else fact.found
+    return f"holds   {fact.what}: {found}"

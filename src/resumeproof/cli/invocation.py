@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sys
@@ -17,3 +18,12 @@ def this_command() -> str:
     if on_path is not None and Path(on_path).resolve() == called.resolve():
         return "resumeproof"
     return shlex.quote(str(called.absolute()))
+
+
+def for_a_session() -> tuple[list[str], str]:
+    """Steps for a shell, and how to call this command from any directory once they are taken."""
+    command = this_command()
+    directory = Path(sys.argv[0]).absolute().parent
+    if os.name == "nt" or command != shlex.quote(str(directory / "resumeproof")):
+        return [], command
+    return [f"PATH={shlex.quote(str(directory))}:$PATH"], "resumeproof"

@@ -6,17 +6,16 @@ import functools
 import math
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import click
 
 from resumeproof.cli.output import FORMATS
 from resumeproof.cli.stores import Stores
-
-if TYPE_CHECKING:
-    from resumeproof.crash.plan import CrashPoint
+from resumeproof.crash.plan import Boundary, CrashPoint
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -26,6 +25,8 @@ NOTE_BYTES_MAX: Final = 64 << 10
 SECONDS_MAX: Final = 1e9
 """Some 31 years: far from where adding seconds to an instant overflows."""
 COUNT_MAX: Final = 1_000_000
+BOUNDARIES: Final = tuple(map(str, Boundary))
+BOUNDARIES_TEXT: Final = f"{', '.join(BOUNDARIES[:-1])} and {BOUNDARIES[-1]}"
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -88,13 +89,13 @@ def positive_seconds(value: str | float) -> float:
 
 def crash_point(text: str) -> CrashPoint:
     """A crash point of the protocol; no other would ever be reached. Raises `PlanRefused`."""
-    from resumeproof.crash.plan import Boundary, CrashPoint
     from resumeproof.errors import PlanRefused
 
-    point = CrashPoint.parse(text)
-    if point.boundary not in {str(boundary) for boundary in Boundary}:
-        raise PlanRefused(text, f"the boundaries are {', '.join(Boundary)}")
-    return point
+    with suppress(PlanRefused):
+        point = CrashPoint.parse(text)
+        if point.boundary in BOUNDARIES:
+            return point
+    raise PlanRefused(text, f"it is no BOUNDARY or BOUNDARY#K; boundaries are {BOUNDARIES_TEXT}")
 
 
 def takes_format(command: Command) -> Command:

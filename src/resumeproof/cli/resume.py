@@ -10,6 +10,7 @@ import click
 
 from resumeproof.cli.failure import failure_of
 from resumeproof.cli.options import (
+    BOUNDARIES_TEXT,
     KEY_LENGTH_MAX,
     bounded_text,
     crash_point,
@@ -52,7 +53,7 @@ _EXIT_OF: Mapping[str, Exit] = MappingProxyType(
 @click.option(
     "--crash-at",
     metavar="BOUNDARY[#K]",
-    help="Die the K-th time that this boundary is reached, e.g. tool:after.",
+    help=f"Die the K-th time that this boundary is reached. Boundaries: {BOUNDARIES_TEXT}.",
 )
 @click.option(
     "--kill",

@@ -43,7 +43,7 @@ def load_factory(target: str) -> tuple[Callable[..., Any], str]:
         except AttributeError:
             raise FactoryRefused(target, f"{module.__name__} has no {attribute}") from None
     if not callable(found):
-        raise FactoryRefused(target, f"it is no factory but a {type(found).__name__}")
+        raise FactoryRefused(target, f"it is no factory but of type {type(found).__name__}")
     return found, f"{module.__name__}:{attribute}"
 
 

@@ -9,6 +9,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from resumeproof.domain.status import Status
+
 _LABEL_WIDTH = 12
 
 Document = Mapping[str, Any]
@@ -42,6 +44,8 @@ def workflow_lines(workflow: Document) -> Iterator[str]:
         yield _line("actor", decision["actor"])
         if decision["note"]:
             yield _line("note", decision["note"])
+    elif workflow["status"] == Status.UNKNOWN:
+        yield _line("decision", "due: find out what happened, then `resumeproof reconcile`")
     yield _line("updated", workflow["updated_at"])
 
 
@@ -73,7 +77,7 @@ def contract_text(contract: Document, key: str | None) -> str:
 def queue_lines(workflows: Iterable[Document]) -> Iterator[str]:
     """Workflows, one a line."""
     rows = [
-        (str(each["id"]), str(each["mode"]), str(each["updated_at"]), status_text(each))
+        (str(each["id"]), str(each["mode"]), _to_the_second(each["updated_at"]), status_text(each))
         for each in workflows
     ]
     if not rows:
@@ -97,21 +101,23 @@ def ledger_lines(ledger: Document) -> Iterator[str]:
         yield ""
         yield from columns(
             [
-                ("#", "applied", "tool", "workflow", "attempt", "key", "receipt"),
+                ("#", "applied", "workflow", "attempt", "tool", "key"),
                 *(
                     (
                         str(effect["sequence"]),
-                        effect["applied_at"],
-                        effect["tool"],
+                        _to_the_second(effect["applied_at"]),
                         effect["workflow_id"],
                         str(effect["attempt"]),
+                        effect["tool"],
                         effect["key"] or "-",
-                        effect["damage"] or effect["receipt_id"],
                     )
                     for effect in ledger["effects"]
                 ),
             ]
         )
+        for effect in ledger["effects"]:
+            if effect["damage"]:
+                yield f"effect {effect['sequence']} is damaged: {effect['damage']}"
 
 
 def columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -120,6 +126,11 @@ def columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
         yield "  ".join([*cells[:-1], row[-1]])
+
+
+def _to_the_second(at: str) -> str:
+    """An instant without its fraction, for a table that has to fit a terminal."""
+    return f"{at.partition('.')[0]}Z"
 
 
 def _counted(count: int, noun: str) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
+from resumeproof.cli.drawing import drawing
 from resumeproof.cli.options import takes_stores, takes_workflow
 from resumeproof.cli.output import Output
 from resumeproof.cli.stores import Stores, sound, with_driver
@@ -25,7 +24,6 @@ def timeline(output: Output, stores: Stores, workflow_id: str) -> None:
       resumeproof timeline --workflow wf_0123
     """
     from resumeproof.errors import WrongLedger
-    from resumeproof.evidence.lanes import glyphs_for
     from resumeproof.evidence.order import entries_of
     from resumeproof.evidence.timeline import heading, render
     from resumeproof.evidence.workflow import workflow_json
@@ -43,6 +41,6 @@ def timeline(output: Output, stores: Stores, workflow_id: str) -> None:
             entries = entries_of(stored.records, ledger)
     facts = workflow_json(stored, workflow, driver_alive=alive)
     output.document({"workflow": facts, "entries": [entry.to_json() for entry in entries]})
-    glyphs = glyphs_for(getattr(sys.stdout, "encoding", None))
-    picture = render(entries, driver_alive=alive, glyphs=glyphs)
-    output.lines([heading(facts, glyphs), "", *picture.splitlines()])
+    glyphs, lanes = drawing()
+    picture = render(entries, driver_alive=alive, glyphs=glyphs, lanes=lanes)
+    output.lines([*heading(facts, glyphs, lanes).splitlines(), "", *picture.splitlines()])

@@ -75,7 +75,8 @@ class CrashPoint:
         if match is None:
             raise PlanRefused(
                 text=text,
-                reason="a crash point is a boundary and its occurrence, such as tool:after#1",
+                reason="a crash point is a boundary and its occurrence, such as tool:after#1; "
+                "an agent's are effect:before#K and effect:after#K",
             )
         return cls(match["boundary"], int(match["occurrence"] or 1))
 

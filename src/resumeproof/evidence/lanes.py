@@ -8,10 +8,23 @@ from enum import Enum, auto
 
 from resumeproof.domain.printable import escaped
 
-WIDTH = 100
-_JOURNAL_WIDTH = 36
-_PROCESS_WIDTH = 32
-_LEDGER_WIDTH = WIDTH - _JOURNAL_WIDTH - _PROCESS_WIDTH
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """How many columns each lane has."""
+
+    journal: int
+    process: int
+    ledger: int
+
+    @property
+    def width(self) -> int:
+        return self.journal + self.process + self.ledger
+
+
+WIDE = Lanes(36, 32, 32)
+NARROW = Lanes(34, 16, 30)
+WIDTH = WIDE.width
 _COMBINED_AT_MOST = 2
 """Combining marks that one column may bear; more of them would climb into other lines."""
 
@@ -67,25 +80,44 @@ class Row:
 HEADER = Row("JOURNAL", "PROCESS", "TOOL LEDGER")
 
 
-def drawn(row: Row, glyphs: Glyphs) -> str:
-    """The row as one line of at most `WIDTH` columns, without its line end."""
-    lane = {
+def lines_of(row: Row, glyphs: Glyphs, lanes: Lanes = WIDE) -> list[str]:
+    """The row as one line; as two where the middle lane is too narrow for what it says."""
+    said = f"{_lane(row.mark, glyphs)} {row.process}"
+    if row.arrow or not row.ledger or sum(map(_columns, said)) < lanes.process:
+        return [drawn(row, glyphs, lanes)]
+    return [
+        drawn(Row(row.journal, row.process, mark=row.mark), glyphs, lanes),
+        drawn(Row(ledger=row.ledger), glyphs, lanes),
+    ]
+
+
+def drawn(row: Row, glyphs: Glyphs, lanes: Lanes = WIDE) -> str:
+    """The row as one line of at most `lanes.width` columns, without its line end.
+
+    What the middle lane says may go on into the ledger's where that is empty.
+    """
+    lane = _lane(row.mark, glyphs)
+    journal = cut(row.journal, lanes.journal - 3, glyphs)
+    ledger = cut(row.ledger, lanes.ledger, glyphs)
+    room = lanes.process - 1 if row.ledger else lanes.process + lanes.ledger
+    process = cut(f"{lane} {row.process}" if lane else row.process, room, glyphs)
+    if row.arrow and journal:
+        journal = f"{journal} {glyphs.left}"
+        return _padded(journal, lanes.journal, glyphs.line) + lane
+    if row.arrow:
+        process = f"{lane}{glyphs.line * (lanes.process - 3)}{glyphs.right} "
+    left = _padded(journal, lanes.journal)
+    return f"{left}{_padded(process, lanes.process)}{ledger}".rstrip()
+
+
+def _lane(mark: Mark, glyphs: Glyphs) -> str:
+    return {
         Mark.NONE: "",
         Mark.BIRTH: glyphs.birth,
         Mark.LIFE: glyphs.down,
         Mark.DEATH: glyphs.death,
         Mark.END: glyphs.end,
-    }[row.mark]
-    journal = cut(row.journal, _JOURNAL_WIDTH - 4, glyphs)
-    ledger = cut(row.ledger, _LEDGER_WIDTH, glyphs)
-    process = cut(f"{lane} {row.process}" if lane else row.process, _PROCESS_WIDTH - 1, glyphs)
-    if row.arrow and journal:
-        journal = f"{journal} {glyphs.left}"
-        return _padded(journal, _JOURNAL_WIDTH, glyphs.line) + lane
-    if row.arrow:
-        process = f"{lane}{glyphs.line * (_PROCESS_WIDTH - 3)}{glyphs.right} "
-    left = _padded(journal, _JOURNAL_WIDTH)
-    return f"{left}{_padded(process, _PROCESS_WIDTH)}{ledger}".rstrip()
+    }[mark]
 
 
 def cut(text: str, width: int, glyphs: Glyphs) -> str:

@@ -23,6 +23,7 @@ from resumeproof.domain.workflow import Workflow
 from resumeproof.errors import JournalDamaged
 from resumeproof.evidence.contents import Contents, Identity, read_contents
 from resumeproof.evidence.files import file_digest, write_durably
+from resumeproof.evidence.lanes import UNICODE, WIDE, Glyphs, Lanes
 from resumeproof.evidence.order import entries_of
 from resumeproof.evidence.timeline import heading, render
 from resumeproof.evidence.workflow import workflow_json
@@ -71,8 +72,8 @@ class ScenarioEvidence:
 
 def write_evidence(
     directory: Path, *, journal: Path, ledger: Path, scenarios: Sequence[ScenarioEvidence]
-) -> tuple[dict[str, Any], str]:
-    """Write `receipt.json` and `timeline.txt` into `directory`; return what they hold.
+) -> dict[str, Any]:
+    """Write `receipt.json` and `timeline.txt` into `directory`; return what the first one holds.
 
     The stores must be at rest. Raises `JournalDamaged` or what opening a store raises.
     """
@@ -93,7 +94,7 @@ def write_evidence(
         receipt["stores"][store] |= _file(path, store)
     text = json.dumps(receipt, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
     write_durably(directory / RECEIPT_NAME, text)
-    return receipt, timeline
+    return receipt
 
 
 def derive(contents: Contents) -> dict[str, Any]:
@@ -160,16 +161,21 @@ def _file(path: Path, kind: str) -> dict[str, str]:
 
 
 def pictures(
-    contents: Contents, ledger: SqliteLedger, scenarios: Sequence[ScenarioEvidence]
+    contents: Contents,
+    ledger: SqliteLedger,
+    scenarios: Sequence[ScenarioEvidence],
+    glyphs: Glyphs = UNICODE,
+    lanes: Lanes = WIDE,
 ) -> str:
     """The timeline of each scenario's workflow, one below the other."""
     stored = {str(each.row["id"]): each for each in contents.workflows}
     drawn = []
     for scenario in scenarios:
         of_scenario = stored[scenario.workflow_id]
-        title = heading(workflow_json(of_scenario, _folded(of_scenario), driver_alive=False))
-        picture = render(entries_of(of_scenario.records, ledger), lives=scenario.run.lives)
-        drawn.append(f"{title}\n\n{picture}")
+        facts = workflow_json(of_scenario, _folded(of_scenario), driver_alive=False)
+        entries = entries_of(of_scenario.records, ledger)
+        picture = render(entries, lives=scenario.run.lives, glyphs=glyphs, lanes=lanes)
+        drawn.append(f"{heading(facts, glyphs, lanes)}\n\n{picture}")
     return "\n".join(drawn)
 
 

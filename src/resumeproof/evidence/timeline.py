@@ -1,4 +1,4 @@
-"""The picture of a crash for people: three lanes, in at most 100 columns.
+"""The picture of a crash for people: three lanes, in at most 100 columns, or in 80.
 
     JOURNAL                          PROCESS                    TOOL LEDGER
 
@@ -17,16 +17,31 @@ from typing import Any
 from resumeproof.domain.decision import Purpose
 from resumeproof.domain.observation import LifeSeen
 from resumeproof.domain.status import Event
-from resumeproof.evidence.lanes import HEADER, UNICODE, WIDTH, Glyphs, Mark, Row, cut, drawn
+from resumeproof.evidence.lanes import (
+    HEADER,
+    UNICODE,
+    WIDE,
+    Glyphs,
+    Lanes,
+    Mark,
+    Row,
+    cut,
+    lines_of,
+)
 from resumeproof.evidence.order import Entry
 
 
-def heading(workflow: Mapping[str, Any], glyphs: Glyphs = UNICODE) -> str:
-    """One line that says which workflow the picture is of; takes what `workflow_json` returns."""
+def heading(workflow: Mapping[str, Any], glyphs: Glyphs = UNICODE, lanes: Lanes = WIDE) -> str:
+    """Says which workflow the picture is of, in a line, or in two where the lanes are narrow.
+
+    Takes what `workflow_json` returns.
+    """
     key = f", key {workflow['key']}" if workflow["key"] else ", no key"
     reason = f" ({workflow['reason']})" if workflow["status"] == "unknown" else ""
-    text = f"{workflow['id']}: {workflow['mode']}; {workflow['status']}{reason}{key}"
-    return cut(text, WIDTH, glyphs)
+    what = f"{workflow['mode']}; {workflow['status']}{reason}{key}"
+    if lanes is WIDE:
+        return cut(f"{workflow['id']}: {what}", lanes.width, glyphs)
+    return f"{cut(workflow['id'], lanes.width, glyphs)}\n{cut(what, lanes.width, glyphs)}"
 
 
 def render(
@@ -35,6 +50,7 @@ def render(
     lives: Sequence[LifeSeen] = (),
     driver_alive: bool = False,
     glyphs: Glyphs = UNICODE,
+    lanes: Lanes = WIDE,
 ) -> str:
     """Draw one workflow's entries.
 
@@ -44,7 +60,7 @@ def render(
     rows = [HEADER, *_Story(deque(lives), driver_alive).rows(_segments(entries))]
     if entries and entries[-1].what == Event.MARKED_UNKNOWN:
         rows.append(Row(journal="waits for an operator"))
-    return "".join(f"{drawn(row, glyphs)}\n" for row in rows)
+    return "".join(f"{line}\n" for row in rows for line in lines_of(row, glyphs, lanes))
 
 
 @dataclass(slots=True)
@@ -142,7 +158,7 @@ class _Story:
 
     def _death(self, seen: LifeSeen | None) -> Row:
         """The crash: what killed the process, and what each store knows at this moment."""
-        how = f"{seen.exit['text']} at {seen.witnessed}" if seen else "its driver died"
+        how = f"{_ending(seen)} at {seen.witnessed}" if seen else "its driver died"
         number = f"{self.effects} effect{'' if self.effects == 1 else 's'}"
         kept = f"keeps {number}" if self.effects else "holds no effect"
         return Row(self.journal_knows, how, f"the ledger {kept}", Mark.DEATH)
@@ -156,6 +172,13 @@ class _Story:
             opened = entry.what == Event.ATTEMPT_STARTED
             self.journal_knows = "knows no outcome" if opened else "knows the outcome"
         return Row(journal=_journal_text(entry), mark=mark, arrow=mark is Mark.LIFE)
+
+
+def _ending(seen: LifeSeen) -> str:
+    """How a life ended; a signal by its name alone where it has one, since a lane is narrow."""
+    text = str(seen.exit["text"])
+    name = text.partition("(")[2].rstrip(")") if seen.exit["kind"] == "signal" else ""
+    return name or text
 
 
 _CLAIM_IS_OPEN = frozenset({"claim:after", "tool:before", "tool:after", "ack:before"})

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from resumeproof.lab.demo import DemoResult
 from resumeproof.lab.subject import LEDGER_NAME
 
 
-def closing(result: DemoResult, command: str) -> Iterator[str]:
-    """Lines for people. `command` is how the command line is called, ready for a shell."""
+def closing(result: DemoResult, before: Sequence[str], command: str) -> Iterator[str]:
+    """Lines for people. `command` calls the command line once a shell has done what is `before`."""
     receipt = result.receipt
     for scenario, workflow in zip(receipt["scenarios"], receipt["workflows"], strict=True):
         yield from _came_to(scenario, workflow)
@@ -24,7 +24,7 @@ def closing(result: DemoResult, command: str) -> Iterator[str]:
     yield ""
     yield "Go on by hand:"
     yield ""
-    yield from ("  " + step for step in next_steps(result, command))
+    yield from ("  " + step for step in (*before, *next_steps(result, command)))
 
 
 def next_steps(result: DemoResult, command: str) -> Iterator[str]:

@@ -23,16 +23,21 @@ from resumeproof.domain.action import parse_action
 from resumeproof.domain.contract import ToolContract
 from resumeproof.domain.observation import ScenarioRun
 from resumeproof.errors import ReconciliationRequired, ResumeproofError
+from resumeproof.evidence.contents import read_contents
+from resumeproof.evidence.lanes import Glyphs, Lanes
 from resumeproof.evidence.receipt import (
     RECEIPT_NAME,
     TIMELINE_NAME,
     ScenarioEvidence,
+    pictures,
     write_evidence,
 )
 from resumeproof.evidence.verify import verify
 from resumeproof.lab.subject import JOURNAL_NAME, LEDGER_NAME, Case, LabSubject, Times
 from resumeproof.proof.scenario import carry_out
 from resumeproof.runtime.session import driving, resume
+from resumeproof.stores.sqlite_journal import SqliteJournal
+from resumeproof.stores.sqlite_ledger import SqliteLedger
 
 MORE_RESUMES: Final = 5
 FILES: Final = tuple(sorted((RECEIPT_NAME, TIMELINE_NAME, JOURNAL_NAME, LEDGER_NAME)))
@@ -112,7 +117,7 @@ class DemoResult:
 
     directory: Path
     receipt: dict[str, Any]
-    timeline: str
+    scenarios: tuple[ScenarioEvidence, ...]
     facts: tuple[Fact, ...]
 
     @property
@@ -155,13 +160,20 @@ def run_demo(
         # A life that found nothing to do has left what the dead one left: -wal and lock file.
         with driving(subject.site(directory, len(run.lives) + 1)):
             pass
-    receipt, timeline = write_evidence(
-        directory, journal=journal, ledger=ledger, scenarios=scenarios
-    )
+    receipt = write_evidence(directory, journal=journal, ledger=ledger, scenarios=scenarios)
     facts += _facts_of_stores(cases, point, receipt)
     facts.append(Fact("the evidence holds", "verified", _verified(directory)))
     facts.append(Fact("the files", ", ".join(FILES), _listed(directory)))
-    return DemoResult(directory, receipt, timeline, tuple(facts))
+    return DemoResult(directory, receipt, tuple(scenarios), tuple(facts))
+
+
+def picture_of(result: DemoResult, glyphs: Glyphs, lanes: Lanes) -> str:
+    """The picture of both workflows; with `UNICODE` and `WIDE` what `timeline.txt` holds."""
+    with (
+        SqliteJournal.open_reader(result.directory / JOURNAL_NAME) as journal,
+        SqliteLedger.open_reader(result.directory / LEDGER_NAME) as ledger,
+    ):
+        return pictures(read_contents(journal, ledger), ledger, result.scenarios, glyphs, lanes)
 
 
 def in_force(run: ScenarioRun) -> dict[str, dict[str, str]] | None:

@@ -17,7 +17,10 @@ BOUNDARIES = st.one_of(
     st.builds("{}#{}:{}".format, NAMES, NUMBERS, st.sampled_from(["before", "after"])),
 )
 MISSING = "a crash point is missing; a plan without any is written 'baseline'"
-MISSHAPEN = "a crash point is a boundary and its occurrence, such as tool:after#1"
+MISSHAPEN = (
+    "a crash point is a boundary and its occurrence, such as tool:after#1; "
+    "an agent's are effect:before#K and effect:after#K"
+)
 PLANS = st.builds(CrashPlan, st.lists(st.builds(CrashPoint, BOUNDARIES, NUMBERS)).map(tuple))
 
 
