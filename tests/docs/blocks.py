@@ -89,6 +89,7 @@ def run_at_terminal(script: str, directory: Path) -> str:
     near = Path(sys.executable).parent
     environment = {
         **os.environ,
+        "COLUMNS": "100",  # in the environment of a worker of xdist it is 80
         "HOME": str(directory),
         "LC_ALL": "C.UTF-8",
         "NO_COLOR": "1",
