@@ -113,6 +113,8 @@ class ConformanceReport:
     `scored` is None where the subject never reports a doubt, or there can be none.
     `shared_prefixes`: a life was run once up to a boundary, and not once for each death there; where
     that would have shown something else, `unshareable` says why.
+    `absorbed` counts the calls that were answered with the receipt of an earlier one, where the
+    subject's tool tells.
     `terms` are those it was proved on; None in a report that nobody asked `conform()` for.
     `replay` is a command to which `--plan` is added, or which says itself where a plan goes.
     """
@@ -127,6 +129,7 @@ class ConformanceReport:
     shared_prefixes: bool = True
     unshareable: str | None = None
     fewest_inputs: list[object] | None = None
+    absorbed: int = 0
     replay: str | None = None
     terms: ProofTerms | None = None
 

@@ -52,6 +52,14 @@ GUARANTEE = MappingProxyType(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A violated guarantee as a life finds it in its stores, without the scenario's place."""
+
+    kind: FindingKind
+    detail: str
+
+
 @dataclass(frozen=True)
 class Finding:
     """One violated guarantee in one scenario.

@@ -208,6 +208,7 @@ class _Proof:
             states=len(set().union(*(share.states for share in shares))),
             resumed=sum(share.resumed for share in shares),
         )
+        report.absorbed = sum(share.absorbed for share in shares)
         for share in shares:
             report.findings += share.findings
             report.scenarios += share.scenarios

@@ -37,10 +37,15 @@ def copy_image(source: Path, target: Path) -> None:
     shutil.copystat(source, target)
 
 
-def byte_digest(directory: Path) -> str:
-    """A digest of all names, kinds and bytes below a directory, which may be gone."""
+def byte_digest(directory: Path, *, without: tuple[str, ...] = ()) -> str:
+    """A digest of all names, kinds and bytes below a directory, which may be gone.
+
+    Files whose name ends in one of `without` are left out: those that no resume reads.
+    """
     digest = hashlib.blake2b(digest_size=16)
     for relative, path in _walk(directory):
+        if without and relative.endswith(without):
+            continue
         digest.update(os.fsencode(relative) + b"\0")
         if path.is_symlink():
             digest.update(b"l" + os.fsencode(path.readlink()))

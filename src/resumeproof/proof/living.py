@@ -10,6 +10,7 @@ from typing import Protocol
 from resumeproof.crash.channel import LifeChannel
 from resumeproof.crash.kill import Kill
 from resumeproof.domain.contract import ToolContract
+from resumeproof.domain.verdict import Violation
 from resumeproof.proof.context import Effect
 
 Boundary = tuple[str, int]
@@ -44,7 +45,9 @@ class LifeOutcome:
     `raised` describes the exception that ended it early, `refused` names a part of the state that
     cannot leave the process, and why. `state` is packed; None where the subject has none to show.
     `passed` are the boundaries that the life came to, in order. `shareable` is False where a copy
-    of the life would not have been the whole of it: it has other threads, or children.
+    of the life would not have been the whole of it: it has other threads, or children. `violations`
+    are what it found in its stores that must not be there, even if it ended early. `absorbed`
+    counts the calls that its tools answered with the receipt of an earlier one.
     """
 
     raised: str | None
@@ -56,6 +59,8 @@ class LifeOutcome:
     run_id_was_read: bool = False
     shareable: bool = True
     awaited: bool = False
+    violations: tuple[Violation, ...] = ()
+    absorbed: int = 0
 
 
 class Remains(Protocol):

@@ -69,6 +69,8 @@ def _worded(effect: Effect, wording: Wording) -> Effect:
 
 def left_behind(seen: Seen, lives: Sequence[ForkedLife], root: Path) -> Seen:
     """What was seen, with what outlived these lives; a lock on another file is not theirs."""
+    if not any(life.orphans for life in lives):
+        return seen
     place = root.resolve()
     files = frozenset[Path]().union(*(life.locked for life in lives))
     ours = {str(file.relative_to(place)) for file in files if file.is_relative_to(place)}
@@ -76,6 +78,18 @@ def left_behind(seen: Seen, lives: Sequence[ForkedLife], root: Path) -> Seen:
         seen,
         orphans=seen.orphans + sum(len(life.orphans) for life in lives),
         locked=seen.locked | ours,
+    )
+
+
+def told_by(life: ForkedLife, seen: Seen) -> Seen:
+    """What was seen, with what a life says of its stores, however it ended."""
+    outcome = life.outcome
+    if not isinstance(outcome, LifeOutcome):
+        return seen
+    return replace(
+        seen,
+        violations=(*seen.violations, *outcome.violations),
+        absorbed=max(seen.absorbed, outcome.absorbed),
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from resumeproof.domain.contract import Lookup, ToolContract
-from resumeproof.domain.verdict import Finding, FindingKind
+from resumeproof.domain.verdict import Finding, FindingKind, Violation
 from resumeproof.proof.comparison import (
     EffectCount,
     count_effects,
@@ -34,7 +34,9 @@ class Seen:
     of a fresh one which only opened the subject. `in_flight` is the key of the effect at which the
     (last) death struck, None where it has none. `doubts_told`: the subject called `ctx.in_doubt`,
     and its state need not show where. `locked` are the files of the scenario on which a process
-    that outlived a life held a kernel lock. The run id is replaced in all of them.
+    that outlived a life held a kernel lock. `violations` are what its lives found in their stores,
+    `absorbed` the calls that were answered with an earlier receipt. The run id is replaced in all
+    of them but the last two.
     """
 
     effects: Sequence[Effect]
@@ -47,6 +49,8 @@ class Seen:
     hung: bool = False
     orphans: int = 0
     locked: frozenset[str] = frozenset()
+    violations: Sequence[Violation] = ()
+    absorbed: int = 0
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,7 @@ def judge(place: Place, baseline: Seen, seen: Seen) -> list[Finding]:
         findings.append(place.finding(FindingKind.RESUME_CRASHED, seen.raised))
     else:
         findings += _state(place, baseline, seen)
+    findings += _in_stores(place, seen)
     findings += _left_behind(place, seen)
     return findings
 
@@ -79,8 +84,15 @@ def judge_baseline(seen: Seen) -> list[Finding]:
     findings = []
     if seen.state is not NO_STATE and not same_value(seen.state, seen.reread):
         findings.append(place.finding(FindingKind.STATE_LOST, _not_durable(seen)))
+    findings += _in_stores(place, seen)
     findings += _left_behind(place, seen)
     return findings
+
+
+def _in_stores(place: Place, seen: Seen) -> Iterator[Finding]:
+    # The same is found again by each life that looks.
+    for violation in dict.fromkeys(seen.violations):
+        yield place.finding(violation.kind, violation.detail)
 
 
 def _left_behind(place: Place, seen: Seen) -> Iterator[Finding]:

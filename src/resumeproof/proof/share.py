@@ -54,6 +54,7 @@ class Share:
     fired: int = 0
     verified: int = 0
     judged: int = 0
+    absorbed: int = 0
     resumed: int = 0
     scenarios: list[Scenario] = field(default_factory=list)
     images: set[str] = field(default_factory=set)

@@ -14,7 +14,7 @@ from resumeproof.proof.comparison import Wording
 from resumeproof.proof.kept import keep_life
 from resumeproof.proof.lives import Host
 from resumeproof.proof.living import LivingSubject, Order, Remains
-from resumeproof.proof.look import brought_back, effects_seen, left_behind, state_of
+from resumeproof.proof.look import brought_back, effects_seen, left_behind, state_of, told_by
 from resumeproof.proof.oracle import Place, Seen, ambiguity_hidden, is_ambiguous, judge
 from resumeproof.proof.share import Baseline, Settings, Share, scenario_run_id
 from resumeproof.proof.site import ScenarioSite
@@ -64,7 +64,7 @@ class Stage:
             raised=wording.neutral(raised),
             hung=life.timed_out,
         )
-        seen = left_behind(seen, [life], order.root)
+        seen = told_by(life, left_behind(seen, [life], order.root))
         if outcome is None:
             return seen
         seen = replace(seen, doubts=outcome.doubts, doubts_told=outcome.doubts_told)
@@ -72,7 +72,7 @@ class Stage:
             return seen
         fresh = self.run(replace(order, life=order.life + 1, only_reread=True))
         raised, reread = brought_back(fresh)
-        seen = left_behind(seen, [fresh], order.root)
+        seen = told_by(fresh, left_behind(seen, [fresh], order.root))
         if reread is None:
             return replace(seen, raised=wording.neutral(raised), hung=fresh.timed_out)
         return replace(
@@ -95,6 +95,7 @@ class Stage:
         place = Place(str(plan), committed)
         share = self.share
         share.judged += 1
+        share.absorbed += seen.absorbed
         findings = judge(place, baseline.seen, seen)
         share.findings += findings
         if seen.in_flight is not None:

@@ -42,8 +42,10 @@ def drive_all(engine: Engine) -> None:
     left waits for a time, an approval, a message or an operator.
     """
     while True:
-        changed = [_goes_on(engine, workflow_id) for workflow_id in _unfinished(engine)]
-        if not any(changed):
+        unfinished = _unfinished(engine)
+        changed = [_goes_on(engine, workflow_id) for workflow_id in unfinished]
+        # A parent that starts a child anew is no further for it, but there is more to drive.
+        if not any(changed) and _unfinished(engine) == unfinished:
             return
 
 

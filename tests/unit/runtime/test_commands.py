@@ -39,7 +39,7 @@ from resumeproof.runtime.creation import Terms
 from resumeproof.runtime.driver import drive, drive_all
 from resumeproof.runtime.engine import Engine
 from resumeproof.runtime.identity import SeededIdentity
-from resumeproof.runtime.kernel import write
+from resumeproof.runtime.kernel import tick, write
 from resumeproof.runtime.operations import Resolution, hold, reconcile, send
 from resumeproof.runtime.session import Site, create_workflow, driving
 from resumeproof.stores.sqlite_ledger import SqliteLedger
@@ -173,6 +173,20 @@ def test_a_parent_sees_what_its_child_came_to(tmp_path: Path) -> None:
     result = shop.told(parent).results["s0"]
     assert (result["status"], shop.told(result["child"]).status, shop.effects()) == (
         "completed",
+        "completed",
+        ["k1", "k2"],
+    )
+
+
+def test_a_child_that_was_never_started_is_started_and_driven(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, PARENT, CHAIN)
+    parent = shop.create("parent")
+    with shop.driving() as engine:
+        waits = tick(hold(engine.journal, parent, engine.programs), engine).workflow.status
+    with shop.driving() as engine:
+        drive_all(engine)
+    assert (waits, shop.told(parent).status, shop.effects()) == (
+        "waiting",
         "completed",
         ["k1", "k2"],
     )

@@ -1,0 +1,225 @@
+"""A shape on two stores as a subject: its drivers die at every persistence call and tool call."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from resumeproof.crash.channel import LifeChannel
+from resumeproof.crash.faults import CrashingTool, Passage
+from resumeproof.crash.persistence import PersistenceJournal, surrounded
+from resumeproof.domain.action import Action
+from resumeproof.domain.contract import ToolContract
+from resumeproof.domain.instant import format_instant
+from resumeproof.domain.verdict import Violation
+from resumeproof.proof.agent import described
+from resumeproof.proof.boundaries import BoundaryWatch
+from resumeproof.proof.context import Effect
+from resumeproof.proof.image import byte_digest, meanings
+from resumeproof.proof.living import Body, Boundary, LifeOutcome, Order
+from resumeproof.proof.payload import pack
+from resumeproof.proof.shapes.judge import absorbed, at_any_prefix, name_of, when_done
+from resumeproof.proof.shapes.shape import Shape
+from resumeproof.proof.shapes.world import World
+from resumeproof.runtime.clock import SteppedClock
+from resumeproof.runtime.engine import Engine
+from resumeproof.runtime.identity import SeededIdentity
+from resumeproof.runtime.operations import hold
+from resumeproof.runtime.session import Site, driving
+from resumeproof.stores.journals import create_journal, open_journal
+from resumeproof.stores.protocols import Journal, JournalFormat
+from resumeproof.stores.sqlite_ledger import SqliteLedger
+
+JOURNAL_NAME: Final = "journal"
+LEDGER_NAME: Final = "ledger"
+START: Final = datetime(2026, 1, 1, tzinfo=UTC)
+BETWEEN_LIVES: Final = timedelta(minutes=1)
+STEP_SECONDS: Final = 0.001
+LOCK_TIMEOUT_SECONDS: Final = 1.0
+
+MakeWorld = Callable[[Engine, SteppedClock, ToolContract], World]
+"""What a life is given; a broken kernel is a world whose engine or whose people do something else.
+"""
+
+_DURABLE: Final = MappingProxyType(
+    {
+        JournalFormat.SQLITE: ("commit:after", "register:after", "tool:after"),
+        JournalFormat.JSON: ("append:after", "save:after", "register:after", "tool:after"),
+    }
+)
+"""After which calls a death leaves other files than before them."""
+
+_UNREAD: Final = (".lock", "-shm")
+"""What no resume reads: who held the lock is never believed, and SQLite builds its memory map anew
+(sqlite.org/walformat.html, section 2.2)."""
+
+
+class ShapeSubject:
+    """One shape on one kind of journal, driven by forked lives."""
+
+    def __init__(
+        self, shape: Shape, journal_format: JournalFormat, make_world: MakeWorld = World
+    ) -> None:
+        self._shape = shape
+        self._format = journal_format
+        self._make_world = make_world
+
+    @property
+    def contract(self) -> ToolContract:
+        return self._shape.contract
+
+    def lay_out(self, root: Path) -> None:
+        site = self._site(root, 0)
+        at = format_instant(START)
+        SqliteLedger.create(site.ledger, ledger_id="ledger", created_at=at)
+        create_journal(site.journal, self._format, journal_id="journal", created_at=at)
+        with driving(site) as engine:
+            self._shape.lay_out(World(engine, _clock(0), self.contract))
+
+    def body(self, order: Order) -> Body:
+        return lambda channel: self._live(order, channel)
+
+    def remains(self, root: Path) -> _ShapeRemains:
+        return _ShapeRemains(root)
+
+    def share_of(self, boundary: Boundary) -> int:
+        """Deaths between two durable calls leave the same, and the durable calls are counted."""
+        return self._shares.get(boundary, 0)
+
+    @cached_property
+    def _shares(self) -> Mapping[Boundary, int]:
+        """What an undisturbed life comes through, dealt out by what it has made durable."""
+        shares: dict[Boundary, int] = {}
+        share = 0
+
+        def note(name: str, occurrence: int) -> None:
+            nonlocal share
+            share += name in _DURABLE[self._format]
+            shares[name, occurrence] = share
+
+        with tempfile.TemporaryDirectory() as scratch:
+            self.lay_out(Path(scratch))
+            with self._world(Path(scratch), 1, Passage(note)) as world:
+                self._shape.live(world)
+        return shares
+
+    # -- one life ------------------------------------------------------------------------------
+
+    def _live(self, order: Order, channel: LifeChannel) -> LifeOutcome:
+        watch = BoundaryWatch(order, channel)
+        raised, state, replays = None, None, 0
+        violations: list[Violation] = []
+        try:
+            if order.only_reread:
+                violations += self._broken_at_last(order.root)
+            else:
+                with self._world(order.root, order.life, Passage(watch.reach), violations) as world:
+                    self._shape.live(world)
+            state, replays = self._read(order.root)
+        except BaseException as error:
+            raised = described(error)
+        return LifeOutcome(
+            raised=raised,
+            refused=None,
+            state=None if raised else pack(state, "state"),
+            passed=tuple(watch.passed),
+            shareable=watch.shareable,
+            violations=tuple(violations),
+            absorbed=replays,
+        )
+
+    @contextmanager
+    def _world(
+        self, root: Path, life: int, passage: Passage, violations: list[Violation] | None = None
+    ) -> Iterator[World]:
+        """The world of one life, which notes what the one before it must not have left."""
+        site = self._site(root, life)
+        stored: list[Journal] = []
+
+        def wrap(journal: Journal, ledger: SqliteLedger) -> tuple[Journal, CrashingTool]:
+            stored.append(journal)
+            return PersistenceJournal(journal, passage), CrashingTool(ledger, passage)
+
+        with driving(site, wrap) as engine:
+            if violations is not None:
+                violations += at_any_prefix(stored[0])
+            register = surrounded(passage, "register", engine.register)
+            clock = site.clock
+            assert isinstance(clock, SteppedClock)
+            yield self._make_world(replace(engine, register=register), clock, self.contract)
+
+    def _broken_at_last(self, root: Path) -> list[Violation]:
+        with (
+            open_journal(root / JOURNAL_NAME) as journal,
+            SqliteLedger.open_reader(root / LEDGER_NAME) as ledger,
+        ):
+            return list(when_done(journal, ledger, self._shape.endings))
+
+    def _read(self, root: Path) -> tuple[list[tuple[str, str, Any]], int]:
+        """What every workflow came to, and how many replays its tool absorbed."""
+        with (
+            open_journal(root / JOURNAL_NAME) as journal,
+            SqliteLedger.open_reader(root / LEDGER_NAME) as ledger,
+        ):
+            workflows = [
+                hold(journal, str(row.row["id"]), self._programs).workflow for row in journal.rows()
+            ]
+            state = [(name_of(each.id), str(each.status), each.output) for each in workflows]
+            return sorted(state, key=lambda each: each[0]), absorbed(ledger)
+
+    def _site(self, root: Path, life: int) -> Site:
+        return Site(
+            journal=root / JOURNAL_NAME,
+            ledger=root / LEDGER_NAME,
+            clock=_clock(life),
+            identity=SeededIdentity(f"{self._shape.name}:{life}"),
+            lock_timeout_seconds=LOCK_TIMEOUT_SECONDS,
+            programs=self._programs,
+        )
+
+    @cached_property
+    def _programs(self) -> Mapping[str, Any]:
+        return {program.name: program for program in self._shape.programs}
+
+
+class _ShapeRemains:
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    @cached_property
+    def effects(self) -> Sequence[Effect]:
+        with SqliteLedger.open_reader(self._root / LEDGER_NAME) as ledger:
+            return [
+                Effect(
+                    effect.receipt.tool,
+                    Action.from_canonical(effect.action).arguments,
+                    effect.receipt.key,
+                    effect.receipt.sequence - 1,
+                )
+                for effect in ledger.effects()
+            ]
+
+    @property
+    def effect_count(self) -> int:
+        return len(self.effects)
+
+    def image_digest(self) -> str:
+        return byte_digest(self._root, without=_UNREAD)
+
+    def meanings(self) -> Mapping[str, str]:
+        return meanings(self._root)
+
+    def unknowable(self, boundary: Boundary, baseline: Sequence[Effect]) -> str | None:
+        """Nothing: the tools of all shapes have a key that is kept, or a consistent lookup."""
+        return None
+
+
+def _clock(life: int) -> SteppedClock:
+    return SteppedClock(START + life * BETWEEN_LIVES, STEP_SECONDS)
