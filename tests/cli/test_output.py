@@ -241,6 +241,39 @@ def test_a_result_that_cannot_be_written_is_an_error(worked: Worked) -> None:
     )
 
 
+PAGES = {"help": ("--help",), "help of a command": ("list", "--help"), "version": ("--version",)}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("words", PAGES.values(), ids=PAGES)
+def test_a_page_that_cannot_be_written_is_an_error(desk: Desk, words: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        process = desk.start(*words, stdout=full, stderr=subprocess.PIPE)
+        _, stderr = process.communicate(timeout=TIMEOUT_SECONDS)
+    assert (process.returncode, stderr) == (
+        7,
+        b"resumeproof: error: the system refuses: [Errno 28] No space left on device\n",
+    )
+
+
+@pytest.mark.parametrize("words", PAGES.values(), ids=PAGES)
+def test_a_reader_that_has_enough_of_a_page_is_no_error(desk: Desk, words: tuple[str, ...]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = desk.start(*words, stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    _, stderr = process.communicate(timeout=TIMEOUT_SECONDS)
+    assert (process.returncode, stderr) == (0, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_message_that_cannot_be_written_changes_no_exit_status(desk: Desk) -> None:
+    with Path("/dev/full").open("wb") as full:
+        process = desk.start("list", stdout=subprocess.PIPE, stderr=full)
+        stdout, _ = process.communicate(timeout=TIMEOUT_SECONDS)
+    assert (process.returncode, json.loads(stdout)["error"]["code"]) == (5, "store_not_found")
+
+
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_standard_streams_may_be_closed(worked: Worked, closed: str) -> None:
     desk, workflow_id = worked("approved")

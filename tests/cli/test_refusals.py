@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import shlex
 import socket
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Worked
-from tests.cli.desk import CHARGE, JOURNAL, LEDGER, Desk
+from tests.cli.desk import CHARGE, COMMAND, JOURNAL, LEDGER, Desk, Ran, environment
 
 # -- actions -----------------------------------------------------------------------------------
 
@@ -257,6 +259,17 @@ def test_create_in_a_directory_that_is_not_there(desk: Desk, option: str) -> Non
     ran = desk.run("create", "--action", CHARGE, option, "no/such/store.sqlite3")
     assert ran.refusal == (5, "store_not_found", 1, True)
     assert desk.files() == {}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps a directory that is in use")
+@pytest.mark.parametrize("words", [("create", "--action", str(CHARGE)), ("list",), ("demo",)])
+def test_a_working_directory_that_is_gone(desk: Desk, words: tuple[str, ...]) -> None:
+    gone = f'rmdir "$PWD"; exec {shlex.join(COMMAND)} {shlex.join(words)}'
+    ran = subprocess.run(
+        ["sh", "-c", gone], cwd=desk.path, env=environment(), capture_output=True, text=True
+    )
+    refusal = Ran(ran.returncode, ran.stdout, ran.stderr).refusal
+    assert refusal in {(5, "store_not_found", 1, True), (7, "store_unavailable", 1, True)}
 
 
 def test_another_good_ledger_is_refused(worked: Worked, desk: Desk) -> None:

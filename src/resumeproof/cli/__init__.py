@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from resumeproof.cli.lazy import LazyGroup
-from resumeproof.cli.output import Output
+from resumeproof.cli.output import Output, settle_errors
 from resumeproof.version import __version__
 
 _HOMES = {
@@ -47,16 +47,22 @@ class CommandLine(LazyGroup):
         """Run a command, whose value is its exit status; exit with it if `standalone_mode`."""
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
-        output = Output.wanted_by(sys.argv[1:] if args is None else args)
+        output, given = Output.wanted_by(sys.argv[1:] if args is None else args), sys.stdout
         try:
             status = super().main(
                 args, prog_name, complete_var, standalone_mode=False, obj=output, **extra
             )
             output.finish()
+        except SystemExit:
+            # Where the reader of a help page had enough, click puts another stdout in its place.
+            if sys.stdout is given:
+                raise
+            status = 0
         except (Exception, KeyboardInterrupt) as error:
             from resumeproof.cli.failure import report
 
             status = report(error, output)
+        settle_errors()
         sys.exit(status)
 
     def invoke(self, ctx: click.Context) -> Any:

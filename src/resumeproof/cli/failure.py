@@ -49,6 +49,9 @@ def failure_of(error: BaseException) -> Failure:
             return Failure(Exit.USAGE, "usage", error.format_message())
         case KeyboardInterrupt() | click.Abort():
             return Failure(Exit.INTERRUPTED, "interrupted", "interrupted")
+        case OSError():
+            # A page of click's own that standard output did not take, for one.
+            return Failure(Exit.DAMAGED, "unavailable", f"the system refuses: {error}")
         case _:
             what = f"{type(error).__name__}: {error}".rstrip(": ")
             advice = f"set {TRACEBACK_VARIABLE}=1 for its traceback"

@@ -117,6 +117,15 @@ def complain(line: str) -> None:
             print(line, file=_tolerant(sys.stderr), flush=True)
 
 
+def settle_errors() -> None:
+    """Let go of what standard error would not take: the interpreter would exit with 120 for it."""
+    if sys.stderr is not None:
+        try:
+            sys.stderr.flush()
+        except (OSError, ValueError):
+            _discard(sys.stderr)
+
+
 def coloured(stream: TextIO | None) -> bool:
     """Whether colour is wanted on a stream. Source: no-color.org."""
     if stream is None or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":

@@ -19,6 +19,7 @@ from resumeproof.domain.instant import format_instant
 from resumeproof.errors import StoreUnavailable
 from resumeproof.runtime.clock import Clock, SystemClock
 from resumeproof.stores.durable import sync_directory
+from resumeproof.stores.place import resolved
 
 UNREADABLE: Final = "unreadable"
 """What `read_counts` calls a line that names no counter: torn by a full disk, or a stranger's."""
@@ -65,7 +66,7 @@ class Health:
 
 def sidecar_path(journal_path: Path) -> Path:
     """`<journal>.health`, beside the journal itself and not beside a link to it."""
-    return Path(f"{os.path.realpath(journal_path)}.health")
+    return Path(f"{resolved(journal_path)}.health")
 
 
 def read_counts(journal_path: Path) -> dict[str, int]:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from resumeproof.domain.instant import format_instant
 from resumeproof.errors import JournalBusy, StoreRefused, StoreUnavailable
 from resumeproof.runtime.clock import SystemClock
-from resumeproof.stores.place import refuse_missing_directory
+from resumeproof.stores.place import refuse_missing_directory, resolved
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -202,7 +202,7 @@ class DriverLock:
 
 def lock_path(journal_path: Path) -> Path:
     """`<journal>.lock`, beside the journal itself and not beside a link to it."""
-    return Path(f"{os.path.realpath(journal_path)}.lock")
+    return Path(f"{resolved(journal_path)}.lock")
 
 
 def probe(journal_path: Path) -> LockState:

@@ -24,8 +24,14 @@ COPY_BLOCK_BYTES = 1 << 20
 
 
 def resolved(path: str | os.PathLike[str]) -> Path:
-    """Return the absolute path without symbolic links, so that an alias is the same lock."""
-    return Path(os.path.realpath(path))
+    """Return the absolute path without symbolic links, so that an alias is the same lock.
+
+    Raises StoreNotFound for a relative path in a working directory that was removed.
+    """
+    try:
+        return Path(os.path.realpath(path))
+    except FileNotFoundError as error:
+        raise StoreNotFound("directory", os.curdir) from error
 
 
 def stat_store(path: Path, kind_name: str) -> os.stat_result:
