@@ -38,7 +38,9 @@ def strict_json(data: bytes) -> Any:
 
 
 def _is_cut_short(text: str, error: json.JSONDecodeError) -> bool:
-    """Whether what is there could be the beginning of a document."""
+    """Whether what is there could be the beginning of a document, which here is an object."""
+    if text.lstrip()[:1] not in ("", "{"):
+        return False
     at_the_end = error.pos >= len(text.rstrip())
     return at_the_end or error.msg.startswith("Unterminated string") or text.rstrip()[-1] != "}"
 

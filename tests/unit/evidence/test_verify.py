@@ -188,6 +188,7 @@ FILES = {
     "a string": (b'"receipt"', "it is no object"),
     "another document": (b"{}", "member 'environment' is missing"),
     "no JSON": (b"{kind: demo}", "it is no JSON document"),
+    "a text": (b"# resumeproof\n", "it is no JSON document"),
     "not UTF-8": (b'{"kind": "\xff"}', "it is not UTF-8 (byte 10)"),
     "UTF-16": ('\ufeff{"kind": "demo"}'.encode("utf-16-be"), "it is not UTF-8 (byte 0)"),
     "a byte-order mark": (b"\xef\xbb\xbf{}", "it is no JSON document"),
