@@ -97,6 +97,7 @@ def _become_a_process(out: int) -> None:
     for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     _redirect(out)
+    gc.enable()
     # The parent's handlers are the parent's; those that the subject registers are its own.
     atexit._clear()
     _seed_anew()

@@ -82,9 +82,11 @@ class LifeHost:
         # What the lives share with this process stays shared: no collection touches it.
         gc.collect()
         gc.freeze()
+        gc.disable()
         return self
 
     def __exit__(self, *error: object) -> None:
+        gc.enable()
         signal.set_wakeup_fd(-1)
         os.close(self._wake_read)
         os.close(self._wake_write)
