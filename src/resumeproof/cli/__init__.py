@@ -30,6 +30,7 @@ _HOMES = {
     "demo": "resumeproof.cli.demo:demo",
     "conform": "resumeproof.cli.conform:conform",
     "selftest": "resumeproof.cli.selftest:selftest",
+    "shapes": "resumeproof.cli.shapes:shapes",
 }
 
 

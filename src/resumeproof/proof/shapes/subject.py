@@ -214,7 +214,8 @@ class _ShapeRemains:
         return byte_digest(self._root, without=_UNREAD)
 
     def meanings(self) -> Mapping[str, str]:
-        return meanings(self._root)
+        meant = meanings(self._root)
+        return {name: meaning for name, meaning in meant.items() if not name.endswith(_UNREAD)}
 
     def unknowable(self, boundary: Boundary, baseline: Sequence[Effect]) -> str | None:
         """Nothing: the tools of all shapes have a key that is kept, or a consistent lookup."""

@@ -1,0 +1,94 @@
+"""Proves shapes: each on each journal, by each kind of death."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from resumeproof.crash.kill import Kill
+from resumeproof.crash.persistence import PERSISTENCE_BOUNDARIES
+from resumeproof.crash.plan import CrashPlan
+from resumeproof.domain.conformance import Certificate, ConformanceReport, ProofTerms
+from resumeproof.proof.explore import prove
+from resumeproof.proof.progress import Progress
+from resumeproof.proof.shapes.shape import Shape
+from resumeproof.proof.shapes.subject import MakeWorld, ShapeSubject
+from resumeproof.proof.shapes.world import World
+from resumeproof.proof.share import Settings
+from resumeproof.stores.protocols import JournalFormat
+
+RUN_ID: Final = "run"
+LIFE_TIMEOUT_SECONDS: Final = 30.0
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One place in the matrix: a shape, the journal it is on, and what its drivers die of."""
+
+    shape: Shape
+    journal_format: JournalFormat
+    kill: Kill
+
+    def __str__(self) -> str:
+        return f"{self.shape.name} on {self.journal_format}, {self.kill}"
+
+
+def cells(
+    shapes: Sequence[Shape], formats: Sequence[JournalFormat], kills: Sequence[Kill]
+) -> Iterator[Cell]:
+    """All places of a matrix, shape by shape."""
+    for shape in shapes:
+        for journal_format in formats:
+            for kill in kills:
+                yield Cell(shape, journal_format, kill)
+
+
+def prove_cell(
+    cell: Cell,
+    *,
+    depth: int,
+    jobs: int | None,
+    progress: Progress,
+    plan: CrashPlan | None = None,
+    make_world: MakeWorld = World,
+) -> ConformanceReport:
+    """Prove a shape at every persistence call and tool call, or carry out one plan alone.
+
+    Raises `SubjectFailed` where it fails without a crash.
+    """
+    settings = Settings(
+        run_id=RUN_ID,
+        kill=cell.kill,
+        boundaries=PERSISTENCE_BOUNDARIES,
+        depth=depth,
+        timeout_seconds=LIFE_TIMEOUT_SECONDS,
+        dedupe=True,
+    )
+    subject = ShapeSubject(cell.shape, cell.journal_format, make_world)
+    report = prove(subject, settings, jobs=jobs, progress=progress, plan=plan)
+    report.terms = ProofTerms(
+        subject=f"{cell.shape.name} on {cell.journal_format}",
+        inputs=(),
+        contract=cell.shape.contract,
+        run_id=RUN_ID,
+        kill=str(cell.kill),
+        depth=depth,
+        timeout_seconds=LIFE_TIMEOUT_SECONDS,
+        plan=None if plan is None else str(plan),
+    )
+    return report
+
+
+def total(reports: Sequence[ConformanceReport]) -> Certificate:
+    """The certificates of several proofs as one: every figure is a sum."""
+    certificates = [report.certificate for report in reports]
+    return Certificate(
+        enumerated=sum(each.enumerated for each in certificates),
+        fired=sum(each.fired for each in certificates),
+        verified=sum(each.verified for each in certificates),
+        judged=sum(each.judged for each in certificates),
+        byte_images=sum(each.byte_images for each in certificates),
+        states=sum(each.states for each in certificates),
+        resumed=sum(each.resumed for each in certificates),
+    )

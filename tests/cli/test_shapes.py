@@ -1,0 +1,57 @@
+"""`resumeproof shapes`: the matrix for people, the document for programs, and what they rest on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from resumeproof.cli.shapes import SHAPE_NAMES
+from resumeproof.proof.shapes import SHAPES
+from tests.cli.desk import Desk
+
+ONE = ("--shape", "wait_until", "--journal", "json", "--kill", "sigkill", "--jobs", "1")
+
+
+def test_the_names_that_help_lists_are_those_of_the_shapes() -> None:
+    assert tuple(SHAPES) == SHAPE_NAMES
+
+
+@pytest.mark.slow
+def test_the_matrix_and_the_certificate(desk: Desk) -> None:
+    ran = desk.run("shapes", *ONE, "--format", "text")
+    assert (ran.status, ran.stderr, ran.stdout.splitlines()) == (
+        0,
+        "",
+        [
+            "shape       journal  sigkill",
+            "wait_until  json     60 kills, passed",
+            "",
+            "shapes: PASS, 0 finding(s); 60 crash points enumerated, 60 kills fired, "
+            "60 verified, 60 scenarios judged; 23 images, 23 states, 23 resumed; "
+            "4 calls answered with an earlier receipt",
+        ],
+    )
+
+
+@pytest.mark.slow
+def test_one_plan_alone_and_its_evidence(desk: Desk, tmp_path: Path) -> None:
+    ran = desk.run("shapes", *ONE, "--plan", "append:after#3;save:before#1", "--report", "evidence")
+    document = json.loads(ran.stdout)
+    place = "evidence/wait_until-json-sigkill"
+    verified = desk.run("verify", place)
+    assert (ran.status, document["passed"], document["certificate"]["verified"]) == (0, True, 1)
+    assert (verified.status, json.loads(verified.stdout)["totals"]["scenarios"]) == (0, 1)
+
+
+@pytest.mark.slow
+def test_a_plan_that_no_life_comes_to_is_invalid(desk: Desk) -> None:
+    ran = desk.run("shapes", *ONE, "--plan", "append:before#1000")
+    document = json.loads(ran.stdout)
+    reason = "append:before#1000: planned a death at append:before#1000, but it ended by itself"
+    assert (ran.status, document["passed"], document["proofs"][0]["invalid"]) == (
+        1,
+        False,
+        [f"{reason} with exit 0"],
+    )
