@@ -24,7 +24,7 @@ from benchmark.population import UNKNOWN_COUNT, populate, site_in, workflow_ids
 from resumeproof.domain.status import Status
 from resumeproof.runtime.driver import drive
 from resumeproof.runtime.session import driving
-from resumeproof.stores.protocols import Journal, Tool
+from resumeproof.stores.protocols import Journal, OpenJournal, Tool
 from resumeproof.stores.sqlite import Database
 from resumeproof.stores.sqlite_journal import SqliteJournal
 from resumeproof.stores.sqlite_ledger import SqliteLedger
@@ -88,7 +88,8 @@ def _recorded(directory: Path, ids: list[str]) -> list[Step]:
     """What the kernel sends for each workflow."""
     sent: Step = []
 
-    def record(journal: SqliteJournal, ledger: SqliteLedger) -> tuple[Journal, Tool]:
+    def record(journal: OpenJournal, ledger: SqliteLedger) -> tuple[Journal, Tool]:
+        assert isinstance(journal, SqliteJournal)
         stores: tuple[tuple[StoreName, Database], ...] = (
             ("journal", journal.database),
             ("ledger", ledger.database),

@@ -27,10 +27,10 @@ def timeline(output: Output, stores: Stores, workflow_id: str) -> None:
     from resumeproof.evidence.order import entries_of
     from resumeproof.evidence.timeline import heading, render
     from resumeproof.evidence.workflow import workflow_json
-    from resumeproof.stores.sqlite_journal import SqliteJournal
+    from resumeproof.stores.journals import open_journal
     from resumeproof.stores.sqlite_ledger import SqliteLedger
 
-    with SqliteJournal.open_reader(stores.journal) as journal:
+    with open_journal(stores.journal) as journal:
         stored, alive = with_driver(journal, journal.load(workflow_id))
     workflow = sound(stored)
     # Read after the journal: the ledger may know more than it, and then that is in doubt.

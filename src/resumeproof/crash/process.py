@@ -17,6 +17,7 @@ from typing import Literal
 
 from resumeproof.crash.adoption import adopting_orphans
 from resumeproof.crash.child import DEFAULT_CHANNEL, Channel, Child
+from resumeproof.crash.interrupts import InterruptsHeld
 from resumeproof.crash.kill import Kill
 from resumeproof.crash.plan import CrashPoint
 from resumeproof.crash.tree import LIFE_VARIABLE, LifeTree
@@ -101,13 +102,14 @@ def run_life(
     outlives SIGKILL.
     """
     words = tuple(os.fspath(word) for word in argv)
-    with adopting_orphans():
+    with adopting_orphans(), InterruptsHeld() as interrupts:
         tree = LifeTree()
         started = time.monotonic()
         surroundings = {**(os.environ if env is None else env), LIFE_VARIABLE: tree.token}
         child = Child(words, env=surroundings, cwd=cwd, channel=channel, held=kill_at_witness)
         with tree.led_by(child.process.pid):
             try:
+                interrupts.release()
                 returncode, timed_out = child.watch(timeout_seconds)
                 seconds = time.monotonic() - started
             finally:

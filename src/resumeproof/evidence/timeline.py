@@ -202,6 +202,8 @@ _BY_PEOPLE = frozenset(
         Event.CANCELLED,
         Event.RECONCILED_APPLIED,
         Event.RECONCILED_NOT_APPLIED,
+        Event.DECIDED,
+        Event.MESSAGE_RECEIVED,
     }
 )
 
@@ -223,6 +225,17 @@ def _journal_text(entry: Entry) -> str:
             return f"attempt {entry.attempt}: lookup failed"
         case Event.ABSENCE_PROVED:
             return f"attempt {entry.attempt}: absence proved"
+        case Event.DECIDED:
+            applied = "applied" if facts["applied"] else "not applied"
+            return f"decided {applied} by {facts['actor']}"
+        case Event.MESSAGE_RECEIVED:
+            return f"message from {facts['sender']}"
+        case Event.MESSAGES_APPLIED:
+            return f"{len(facts['messages'])} messages applied"
+        case Event.EMITTED:
+            return f"emitted {facts['event']}"
+        case Event.WAIT_STARTED:
+            return f"waits: {facts['wait']['kind']}"
         case Event.MARKED_UNKNOWN:
             return f"unknown: {facts['reason']}"
         case Event.FAILED:

@@ -67,7 +67,7 @@ def test_a_signal_without_a_name_is_drawn_by_its_number() -> None:
     assert rows[-1][1] == "✖ signal 40 at tool:after#1"
 
 
-def record(event: str, **facts: Any) -> Entry:
+def record(event: str, /, **facts: Any) -> Entry:
     return Entry("journal", event, START, facts.get("attempt"), facts)
 
 
@@ -161,6 +161,13 @@ EVENTS: Mapping[str, Mapping[str, Any]] = {
     Event.MARKED_UNKNOWN: {"reason": HOSTILE},
     Event.RECONCILED_APPLIED: {"actor": HOSTILE},
     Event.RECONCILED_NOT_APPLIED: {"actor": HOSTILE},
+    Event.DECIDED: {"actor": HOSTILE, "applied": True},
+    Event.STARTED: {},
+    Event.EMITTED: {"event": HOSTILE},
+    Event.WAIT_STARTED: {"wait": {"kind": "event", "event": HOSTILE}},
+    Event.WAIT_OVER: {},
+    Event.MESSAGE_RECEIVED: {"sender": HOSTILE},
+    Event.MESSAGES_APPLIED: {"messages": [HOSTILE]},
 }
 LEDGER_ENTRIES = [
     *(f"call {outcome}" for outcome in InvocationOutcome),
