@@ -68,9 +68,13 @@ class World:
 
     def send(self, workflow_id: str, payload: Any) -> None:
         """Send a message, unless the workflow has received it already, or has ended."""
-        engine, held = self.engine, self.held(workflow_id)
-        if payload in received(held) or held.workflow.status in ENDED:
-            return
+        held = self.held(workflow_id)
+        if payload not in received(held) and held.workflow.status not in ENDED:
+            self.apply(workflow_id, payload)
+
+    def apply(self, workflow_id: str, payload: Any) -> None:
+        """Leave a message in a workflow's inbox."""
+        engine = self.engine
         send(
             engine.journal,
             engine.clock,
