@@ -10,7 +10,9 @@ import pytest
 from hypothesis import settings
 
 TESTS = Path(__file__).parent
-MARK_OF_FOLDER = {TESTS / "cli": "slow", TESTS / "crash": "crash"}
+# Each of these starts many processes, or walks many states.
+SLOW = ("cli", "conformance", "docs", "golden", "lab", "model", "subjects", "unit/evidence")
+MARK_OF_FOLDER = {TESTS / "crash": "crash"} | {TESTS / name: "slow" for name in SLOW}
 
 settings.register_profile(
     "gate", max_examples=200, deadline=None, derandomize=True, print_blob=True
