@@ -29,7 +29,7 @@ from types import ModuleType
 from typing import Any, Final, Literal, NoReturn, TypeVar, cast
 
 from resumeproof.crash.calls import AtBoundary, CountedCalls, Strike, named_calls
-from resumeproof.crash.kill import Kill
+from resumeproof.crash.kill import kill_named
 from resumeproof.crash.plan import CrashPoint
 from resumeproof.errors import UsageRefused
 
@@ -76,7 +76,7 @@ def faulty(
     if isinstance(obj, type):
         raise UsageRefused(reason=f"{obj.__name__} is a class; wrap the object that it makes")
     if not isinstance(plan, CountedCalls):
-        strike = plan if callable(plan) else Strike.of(plan, names, Kill(kill), error)
+        strike = plan if callable(plan) else Strike.of(plan, names, kill_named(kill), error)
         plan = CountedCalls(strike)
     return cast(Wrapped, _proxy(obj, _Follower(names, plan)))
 

@@ -14,7 +14,7 @@ import sys
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from resumeproof.errors import Exit
+from resumeproof.errors import Exit, UsageRefused
 
 if TYPE_CHECKING:
     import subprocess
@@ -45,6 +45,15 @@ class Kill(StrEnum):
         if self is Kill.EXIT86:
             return CRASH_STATUS
         return int(_KILL_SIGNAL) if sys.platform == "win32" else -int(_KILL_SIGNAL)
+
+
+def kill_named(name: str) -> Kill:
+    """The death of this name. Raises `UsageRefused` where there is none."""
+    try:
+        return Kill(name)
+    except ValueError:
+        known = ", ".join(sorted(Kill))
+        raise UsageRefused(reason=f"kill {name!r} is none of {known}") from None
 
 
 def die(kill: Kill) -> NoReturn:

@@ -105,14 +105,15 @@ PLAN_PLACE = "{plan}"
 
 @dataclass
 class ConformanceReport:
-    """The report of one proof. `crash_points` counts the effects of the baseline.
+    """The report of one proof. `crash_points` counts the effects of the baseline, or what else it
+    is that the subject `crashes_at`.
 
     `scenarios` are in the order of the findings. `invalid` says of each that proves nothing why: a
     kill that did not happen as planned.
     `nondeterminism` tells how two runs without a crash differed, and then no verdict is certain.
     `scored` is None where the subject never reports a doubt, or there can be none.
-    `shared_prefixes`: a life was run once up to a boundary, and not once for each death there; where
-    that would have shown something else, `unshareable` says why.
+    `shared_prefixes`: a life was run once up to a boundary, and not once for each death there;
+    where that would have shown something else, `unshareable` says why.
     `absorbed` counts the calls that were answered with the receipt of an earlier one, where the
     subject's tool tells.
     `terms` are those it was proved on; None in a report that nobody asked `conform()` for.
@@ -130,6 +131,7 @@ class ConformanceReport:
     unshareable: str | None = None
     fewest_inputs: list[object] | None = None
     absorbed: int = 0
+    crashes_at: str = "effect"
     replay: str | None = None
     terms: ProofTerms | None = None
 
@@ -187,9 +189,11 @@ class ConformanceReport:
     def headline(self) -> str:
         """The verdict in one line."""
         if self.nothing_proved and self.passed:
-            return "conformance: PASS, but nothing proved: the subject has no effects through ctx"
+            through = "effects through ctx" if self.crashes_at == "effect" else self.crashes_at
+            return f"conformance: PASS, but nothing proved: the subject has no {through}"
         verdict = "PASS" if self.passed else "FAIL"
         counted = f"{len(self.findings)} finding(s)"
         if self.invalid:
             counted += f", {len(self.invalid)} invalid scenario(s)"
-        return f"conformance: {verdict}, {self.crash_points} effect(s) crashed at, {counted}"
+        points = f"{self.crash_points} {self.crashes_at}(s) crashed at"
+        return f"conformance: {verdict}, {points}, {counted}"

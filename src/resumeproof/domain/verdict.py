@@ -78,10 +78,14 @@ class Finding:
         """Where the subject died, in words."""
         if self.plan == "baseline":
             return "without a crash"
-        again = ", and again" if ";" in self.plan else ""
-        if self.plan.partition(";")[0].partition("#")[0].endswith(":before"):
-            return f"crash before effect #{self.crash_after + 1}{again}"
-        return f"crash after effect #{self.crash_after}{again}"
+        first, _, more = self.plan.partition(";")
+        boundary, _, occurrence = first.rpartition("#")
+        name, _, side = boundary.partition(":")
+        again = ", and again" if more else ""
+        if name != "effect":
+            return f"crash {side} {name} #{occurrence}{again}"
+        number = self.crash_after + (side == "before")
+        return f"crash {side} effect #{number}{again}"
 
     def __str__(self) -> str:
         return f"[{self.kind}] {self.place}: {self.detail} (plan {self.plan})"

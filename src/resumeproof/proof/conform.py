@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from resumeproof.crash.kill import Kill
+from resumeproof.crash.kill import kill_named
 from resumeproof.crash.plan import CrashPlan
 from resumeproof.domain.conformance import PLAN_PLACE, ConformanceReport, ProofTerms
 from resumeproof.domain.contract import Lookup, ToolContract
 from resumeproof.errors import UsageRefused
 from resumeproof.proof.agent import AgentSubject, Factory
+from resumeproof.proof.arguments import at_least_one, checked_directory, checked_timeout
 from resumeproof.proof.progress import Progress, Silence
 from resumeproof.proof.share import Settings
 
@@ -80,10 +81,10 @@ def conform(
     chosen = chosen_isolation(isolation)
     settings = Settings(
         run_id=_checked_run_id(run_id),
-        kill=_checked_kill(kill),
+        kill=kill_named(kill),
         boundaries=_boundaries(when, chosen),
-        depth=_at_least_one("depth", depth),
-        timeout_seconds=_checked_timeout(timeout_seconds),
+        depth=at_least_one("depth", depth),
+        timeout_seconds=checked_timeout(timeout_seconds),
         dedupe=dedupe,
         keep=None if keep is None else Path(keep),
     )
@@ -91,8 +92,8 @@ def conform(
         raise UsageRefused(reason="keep is for one plan alone: name it with plan=")
     order = _Order(
         settings,
-        jobs=None if jobs is None else _at_least_one("jobs", jobs),
-        directory=_checked_directory(directory),
+        jobs=None if jobs is None else at_least_one("jobs", jobs),
+        directory=checked_directory(directory),
         progress=progress or Silence(),
         plan=None if plan is None else CrashPlan.parse(plan),
     )
@@ -232,14 +233,6 @@ def _checked_run_id(run_id: Any) -> str:
     return run_id
 
 
-def _checked_kill(kill: str) -> Kill:
-    try:
-        return Kill(kill)
-    except ValueError:
-        known = ", ".join(sorted(Kill))
-        raise UsageRefused(reason=f"kill {kill!r} is none of {known}") from None
-
-
 def _boundaries(when: Sequence[str] | None, isolation: Isolation) -> tuple[str, ...]:
     if when is None:
         when = INLINE_SIDES if isolation == "inline" else SIDES
@@ -249,24 +242,3 @@ def _boundaries(when: Sequence[str] | None, isolation: Isolation) -> tuple[str, 
         found = f"{unknown[0]!r}" if unknown else "empty"
         raise UsageRefused(reason=f"when names the sides {', '.join(SIDES)}, and is {found}")
     return tuple(f"effect:{side}" for side in SIDES if side in sides)
-
-
-def _at_least_one(name: str, number: Any) -> int:
-    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-        raise UsageRefused(reason=f"{name} must be a whole number of at least 1, not {number!r}")
-    return number
-
-
-def _checked_timeout(seconds: Any) -> float:
-    if not isinstance(seconds, int | float) or not 0 < seconds < float("inf"):
-        raise UsageRefused(reason=f"timeout_seconds must be more than 0, not {seconds!r}")
-    return float(seconds)
-
-
-def _checked_directory(directory: str | os.PathLike[str] | None) -> Path | None:
-    if directory is None:
-        return None
-    path = Path(directory).absolute()
-    if not path.is_dir():
-        raise UsageRefused(reason=f"directory {str(directory)!r} is no directory")
-    return path
