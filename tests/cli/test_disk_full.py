@@ -61,6 +61,15 @@ def test_a_decision_that_cannot_be_written_is_counted(desk: Desk) -> None:
         7, True, False,
     )  # fmt: skip
     assert read_counts(desk.path / JOURNAL) == {"terminal_append_failed": 1}
+    assert desk.done("health") == {
+        "journal": JOURNAL,
+        "counters": {
+            "terminal_append_failed": 1,
+            "outcome_commit_failed": 0,
+            "cut_off": 0,
+            "unreadable": 0,
+        },
+    }
     assert desk.show(workflow_id)["status"] == "approved"
     assert desk.done("cancel", "--workflow", workflow_id)["status"] == "cancelled"
 

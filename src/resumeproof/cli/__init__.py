@@ -26,6 +26,7 @@ _HOMES = {
     "show": "resumeproof.cli.look:show",
     "list": "resumeproof.cli.look:list_",
     "effects": "resumeproof.cli.look:effects",
+    "health": "resumeproof.cli.health:health",
     "verify": "resumeproof.cli.verify:verify",
     "demo": "resumeproof.cli.demo:demo",
     "conform": "resumeproof.cli.conform:conform",

@@ -1,0 +1,41 @@
+"""`health`: the counters of a journal, which no failure of its store may bypass."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from resumeproof.cli.options import takes_format
+from resumeproof.cli.output import Output
+
+
+@click.command(short_help="Show what went wrong while a journal was written.")
+@click.option(
+    "--journal",
+    type=click.Path(path_type=Path),
+    default="workflow-journal.sqlite3",
+    envvar="RESUMEPROOF_JOURNAL",
+    show_envvar=True,
+    show_default=True,
+    help="The journal's file.",
+)
+@takes_format
+def health(journal: Path) -> None:
+    """Show what went wrong while a journal was written.
+
+    The counters lie beside the journal, in `<journal>.health`, and not in the store that refused.
+
+    \b
+    Example:
+      resumeproof health --journal workflow-journal.sqlite3
+    """
+    from resumeproof.runtime.health import UNREADABLE, Counter, read_counts
+    from resumeproof.stores.journals import open_journal
+
+    output: Output = click.get_current_context().obj
+    with open_journal(journal):
+        counted = read_counts(journal)
+    counters = {str(name): counted.get(name, 0) for name in (*Counter, UNREADABLE)}
+    output.document({"journal": str(journal), "counters": counters})
+    output.lines(f"{count:>6}  {name}" for name, count in counters.items())
