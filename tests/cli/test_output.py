@@ -299,7 +299,7 @@ def test_an_action_from_a_closed_standard_input(desk: Desk) -> None:
 
 COMMANDS = (
     "create", "approve", "replace-action", "cancel", "resume", "reconcile", "timeline", "show",
-    "list", "effects", "verify", "demo", "conform", "selftest", "shapes",
+    "list", "effects", "health", "verify", "demo", "conform", "selftest", "shapes",
 )  # fmt: skip
 
 
