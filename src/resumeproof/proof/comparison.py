@@ -159,6 +159,12 @@ def count_effects(baseline: Sequence[Effect], scenario: Sequence[Effect]) -> lis
     ]
 
 
+def same_keys(one: Sequence[Effect], other: Sequence[Effect]) -> bool:
+    """Whether all effects have keys, and the same in the same order: then no count differs."""
+    keys = [effect.key for effect in one]
+    return None not in keys and keys == [effect.key for effect in other]
+
+
 class _Tally:
     """Entries found by key, or by kind and payload; a payload without a text form by looking."""
 

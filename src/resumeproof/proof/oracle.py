@@ -16,6 +16,7 @@ from resumeproof.proof.comparison import (
     count_effects,
     is_empty,
     matches,
+    same_keys,
     same_value,
     shown,
     shown_apart,
@@ -105,6 +106,8 @@ def _left_behind(place: Place, seen: Seen) -> Iterator[Finding]:
 
 
 def _effects(place: Place, baseline: Seen, seen: Seen) -> Iterator[Finding]:
+    if same_keys(baseline.effects, seen.effects):
+        return
     ended = not seen.hung and seen.raised is None
     for count in count_effects(baseline.effects, seen.effects):
         if count.scenario > count.baseline:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -101,7 +102,7 @@ class Receiver:
 
     def find(self, key: str) -> ReceivedEffect | None:
         """The first effect of a key that the receiver shows now, or None."""
-        return next(iter(self._shown(self._remembered().of_key.get(key, ()))), None)
+        return next(iter(self._shown(self._remembered().of_key(key))), None)
 
     def close(self) -> None:
         self._connection.close()
@@ -115,7 +116,7 @@ class Receiver:
     def _bound_effect(self, kind: str, key: str | None, now: float) -> ReceivedEffect | None:
         if key is None:
             return None
-        of_key = self._remembered().of_key.get(key, ())
+        of_key = self._remembered().of_key(key)
         bound = next((effect for effect in reversed(of_key) if effect.kind == kind), None)
         lifetime = self._contract.key_lifetime_seconds
         if bound is None or (lifetime is not None and bound.at + lifetime <= now):
@@ -125,24 +126,31 @@ class Receiver:
     def _remembered(self) -> _Memory:
         """What the ledger holds; read when it is first asked for, since many lives never ask."""
         if self._memory is None:
-            self._memory = _Memory()
-            for invocation in _read(self._connection):
-                self._memory.add(invocation)
+            self._memory = _Memory(_read(self._connection))
         return self._memory
 
 
 class _Memory:
     """The effects in order, and by key, so that a lookup costs the same after thousands."""
 
-    def __init__(self) -> None:
-        self.effects: list[ReceivedEffect] = []
-        self.of_key: defaultdict[str, list[ReceivedEffect]] = defaultdict(list)
+    def __init__(self, invocations: Iterable[ReceivedEffect]) -> None:
+        self.effects = [each for each in invocations if each.absorbed_by is None]
 
     def add(self, invocation: ReceivedEffect) -> None:
         if invocation.absorbed_by is None:
             self.effects.append(invocation)
-            if invocation.key is not None:
-                self.of_key[invocation.key].append(invocation)
+            if "_of_key" in self.__dict__:
+                self._of_key[invocation.key].append(invocation)
+
+    def of_key(self, key: str) -> Sequence[ReceivedEffect]:
+        return self._of_key.get(key, ())
+
+    @cached_property
+    def _of_key(self) -> defaultdict[str | None, list[ReceivedEffect]]:
+        found = defaultdict(list)
+        for effect in self.effects:
+            found[effect.key].append(effect)
+        return found
 
 
 def read_receiver(path: Path) -> list[ReceivedEffect]:

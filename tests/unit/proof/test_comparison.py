@@ -17,6 +17,7 @@ from resumeproof.proof.comparison import (
     count_effects,
     is_empty,
     matches,
+    same_keys,
     same_value,
     shown,
     shown_apart,
@@ -241,3 +242,21 @@ def test_a_value_is_shown_alike_in_each_process() -> None:
 
 def test_a_value_that_holds_itself_is_shown() -> None:
     assert shown(looped(1)) == "[1, [...]]"
+
+
+@pytest.mark.parametrize(
+    ("keys", "same"),
+    [
+        pytest.param(["a", "b"], True, id="the same"),
+        pytest.param(["b", "a"], False, id="in another order"),
+        pytest.param(["a", "b", "b"], False, id="one more"),
+        pytest.param(["a", None], False, id="one without a key"),
+    ],
+)
+def test_effects_with_the_same_keys_need_no_counting(keys: list[str | None], same: bool) -> None:
+    expected = [Effect("send", number, key) for number, key in enumerate(["a", "b"])]
+    assert same_keys(expected, [Effect("send", None, key) for key in keys]) == same
+
+
+def test_effects_without_keys_are_always_counted() -> None:
+    assert not same_keys([Effect("send", 1)], [Effect("send", 1)])
