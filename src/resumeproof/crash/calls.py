@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 from collections import Counter
@@ -71,7 +72,7 @@ class Strike:
         if point is not None and point.boundary.partition(":")[0] not in names.values():
             counted = ", ".join(sorted(names.values()))
             raise UsageRefused(reason=f"crash point {point} is at no counted call ({counted})")
-        return cls(point, kill, error)
+        return cls(point, kill, checked_error(error))
 
     def __call__(self, boundary: str, number: int) -> None:
         point = self.point
@@ -81,6 +82,13 @@ class Strike:
             raise injected_error(self.error)
         write_witness(boundary, number)
         die(self.kill)
+
+
+def checked_error(number: int | None) -> int | None:
+    """A number that errno(3) knows, or None. Raises `UsageRefused`."""
+    if number is not None and number not in errno.errorcode:
+        raise UsageRefused(reason=f"error {number!r} is no number of an error, as errno.ENOSPC is")
+    return number
 
 
 def injected_error(number: int) -> OSError:

@@ -133,8 +133,12 @@ class _Follower:
             passage.enter_context(self._counted.call(self._names[name]))
 
     def _is_followed(self, value: Any) -> bool:
+        if isinstance(value, _Proxy):
+            # Somebody wrapped it before, perhaps for other calls; twice would count twice.
+            again = value._faulty_follower._counted is self._counted
+            return not again and self._is_followed(value._faulty_object)
         kind = type(value)
-        if issubclass(kind, (type, ModuleType, _Proxy, *_CONTAINERS)) or _is_standard(kind):
+        if issubclass(kind, (type, ModuleType, *_CONTAINERS)) or _is_standard(kind):
             return False
         own = getattr(value, "__dict__", ())
         return any(hasattr(kind, name) or name in own for name in self._followed)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from resumeproof.crash.calls import named_calls
+from resumeproof.crash.calls import checked_error, named_calls
 from resumeproof.crash.kill import kill_named
 from resumeproof.crash.plan import CrashPlan
 from resumeproof.domain.conformance import PLAN_PLACE, ConformanceReport
@@ -81,7 +81,7 @@ def prove_store(
         keep=None if keep is None else Path(keep),
     )
     report = prove(
-        StoreSubject(open_store, run, look, names, frozenset(ends), error),
+        StoreSubject(open_store, run, look, names, frozenset(ends), checked_error(error)),
         settings,
         jobs=None if jobs is None else at_least_one("jobs", jobs),
         directory=checked_directory(directory),
@@ -92,7 +92,7 @@ def prove_store(
     )
     report.crashes_at = "persistence call"
     report.crash_points = _calls_crashed_at(report)
-    failing = "" if error is None else f", error=errno.{errno.errorcode.get(error, error)}"
+    failing = "" if error is None else f", error=errno.{errno.errorcode[error]}"
     report.replay = f"prove_store(...{failing}, plan='{PLAN_PLACE}')"
     return report
 

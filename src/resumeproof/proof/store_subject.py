@@ -145,8 +145,7 @@ class _Failing:
         """Die, and leave word how the driver took its error."""
         if self._failed and self._error is not None and self._order.dies_at is not None:
             name, occurrence = self._order.dies_at
-            code = errno.errorcode.get(self._error, str(self._error))
-            note = f"{code} at {name}#{occurrence} {how}"
+            note = f"{errno.errorcode[self._error]} at {name}#{occurrence} {how}"
             (self._order.root / _ERROR_NAME).write_text(note, encoding="utf-8")
             channel.die_at(name, occurrence, self._order.kill)
 

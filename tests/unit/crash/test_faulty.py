@@ -213,6 +213,23 @@ def test_what_is_counted(call: Callable[[Store], Any], said: list[str]) -> None:
     assert heard == said
 
 
+def test_two_wrappers_count_each_their_own() -> None:
+    store = Store()
+    inner = faulty(store, {"append"}, Log(store.said))
+    outer = faulty(inner, {"__exit__": "commit"}, Log(store.said))
+    with outer.begin() as transaction:
+        transaction.append("a")
+    assert store.said == [*around("append", "a"), *around("commit", "committed")]
+
+
+def test_what_is_wrapped_already_is_not_counted_twice() -> None:
+    counted = CountedCalls(lambda boundary, number: None)
+    store = Store()
+    store.inner = faulty(store.inner, {"append"}, counted)
+    faulty(store, {"append"}, counted).inner.append("a")
+    assert counted.passed == [("append:before", 1), ("append:after", 1)]
+
+
 def test_a_call_that_raises_has_come_back() -> None:
     store, said = watched()
     with pytest.raises(ValueError, match=r"^refused$"):
@@ -408,6 +425,14 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a plan at another call": (
         lambda: faulty(Store(), {"append"}, "save:before#1"),
         r"crash point save:before#1 is at no counted call \(append\)",
+    ),
+    "no number of an error": (
+        lambda: faulty(Store(), {"append"}, "append:before#1", error=0),
+        "error 0 is no number of an error",
+    ),
+    "an unknown death": (
+        lambda: faulty(Store(), {"append"}, kill="softly"),  # type: ignore[arg-type]
+        "kill 'softly'",
     ),
     "two deaths in one life": (
         lambda: faulty(Store(), {"append"}, "append:before#1;append:after#1"),
