@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from resumeproof.lab.catalogue import ENTRIES
-from resumeproof.lab.selftest import Trial, inline_rates, rates, try_all
+from resumeproof.lab.selftest import Trial, inline_rates, own_driver, rates, try_all
 from resumeproof.proof.progress import Silence
 
 HEADS = ("subject", "what it does", "must be found", "process isolation", "inline isolation")
@@ -31,4 +31,9 @@ def detection_rows() -> Iterator[tuple[str, ...]]:
 
 
 def detection_rates() -> str:
-    return f"\nProcess isolation: {rates(trials())}. Inline isolation: {inline_rates(trials())}.\n"
+    process, inline = rates(trials()), inline_rates(trials())
+    own = str(own_driver(trials()))
+    return (
+        f"\nProcess isolation: {process}. Inline isolation: {inline}.\n"
+        f"\n{own[0].upper()}{own[1:]}.\n"
+    )

@@ -14,18 +14,27 @@ from resumeproof.lab.selftest import prove_entry
 
 BY_NAME = {entry.name: entry for entry in ENTRIES}
 
-OF_AGENTS = {
-    FindingKind.EFFECT_REPLAYED,
-    FindingKind.EFFECT_LOST,
-    FindingKind.STATE_LOST,
-    FindingKind.RESUME_DIVERGED,
-    FindingKind.RESUME_CRASHED,
-    FindingKind.RESUME_HUNG,
-    FindingKind.AMBIGUITY_HIDDEN,
-    FindingKind.LOCK_LEAKED,
-    FindingKind.ORPHAN_PROCESS,
-    NEEDLESS_ESCALATION,
+BROKEN_AND_KEPT = {
+    FindingKind.EFFECT_REPLAYED: ("acts-without-key", "asks-receiver"),
+    FindingKind.EFFECT_LOST: ("marks-before-it-acts", "asks-receiver"),
+    FindingKind.EFFECT_UNAPPROVED: ("lab-sends-changed-bytes", "lab-consistent"),
+    FindingKind.STATE_LOST: ("keeps-state-in-module", "books-in-database"),
+    FindingKind.RESUME_DIVERGED: ("counts-twice", "appends-to-log"),
+    FindingKind.RESUME_CRASHED: ("refuses-stale-lock", "holds-kernel-lock"),
+    FindingKind.RESUME_HUNG: ("waits-for-stale-lock", "holds-kernel-lock"),
+    FindingKind.WORK_REPEATED: ("lab-runs-acknowledged-step", "lab-idempotent"),
+    FindingKind.AMBIGUITY_HIDDEN: ("lab-completes-later-doubt", "lab-silent"),
+    FindingKind.TERMINAL_MISSING: ("lab-takes-acknowledged-for-ended", "lab-idempotent"),
+    FindingKind.TERMINAL_REPEATED: ("lab-ends-again", "lab-idempotent"),
+    FindingKind.RECORD_AHEAD: ("lab-commits-record-first", "lab-idempotent"),
+    FindingKind.STATE_AHEAD: ("lab-commits-state-first", "lab-idempotent"),
+    FindingKind.RETRY_CAP_EXCEEDED: ("lab-counts-retries-anew", "lab-retries"),
+    FindingKind.LOCK_LEAKED: ("leaves-locked-child", "ends-child-by-pipe"),
+    FindingKind.ORPHAN_PROCESS: ("leaves-child", "ends-child-by-pipe"),
+    FindingKind.EVIDENCE_BROKEN: ("lab-believes-replayed-receipt", "lab-idempotent"),
+    NEEDLESS_ESCALATION: ("doubts-needlessly", "asks-receiver"),
 }
+"""For every guarantee, one subject that breaks it and one that keeps it in the same place."""
 
 
 @pytest.mark.crash
@@ -55,8 +64,14 @@ def test_only_a_second_death_shows_a_recovery_that_is_safe_once() -> None:
     assert (report.passed, report.certificate.judged) == (True, 4)
 
 
-def test_every_guarantee_of_an_agent_has_a_subject_that_breaks_it() -> None:
-    assert {entry.expects for entry in BROKEN} >= OF_AGENTS
+def test_every_guarantee_is_listed() -> None:
+    assert set(BROKEN_AND_KEPT) == {*FindingKind, NEEDLESS_ESCALATION}
+
+
+@pytest.mark.parametrize("reason", BROKEN_AND_KEPT)
+def test_every_guarantee_has_a_subject_that_breaks_it_and_one_that_keeps_it(reason: str) -> None:
+    broken, kept = (BY_NAME[name] for name in BROKEN_AND_KEPT[reason])
+    assert (broken.expects, kept.expects) == (reason, None)
 
 
 def test_every_entry_can_be_told_apart() -> None:

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.crash
 BY_NAME = {entry.name: entry for entry in ENTRIES}
 FINALLY, LOGS = BY_NAME["saves-in-finally"], BY_NAME["appends-to-log"]
 DEDUPLICATED = BY_NAME["lets-receiver-deduplicate"]
+LAB, SABOTAGED = BY_NAME["lab-silent"], BY_NAME["lab-runs-acknowledged-step"]
 
 
 TABLE = """\
@@ -71,7 +72,28 @@ def test_what_it_prints_for_programs(selftest: Selftest) -> None:
         "process": {"broken": 1, "told": 1, "correct": 0, "condemned": 0},
         "inline": {"broken": 1, "told": 0, "correct": 0, "condemned": 0},
     }
-    assert (status, json.loads(printed)) == (0, {"subjects": [subject], "rates": rates})
+    told = {"subjects": [subject], "rates": rates, "own_driver": None}
+    assert (status, json.loads(printed)) == (0, told)
+
+
+def test_it_says_that_the_labs_own_driver_goes_through_the_same_proof(selftest: Selftest) -> None:
+    status, printed = selftest(LAB, SABOTAGED, form="text")
+    said = (
+        "the lab's own driver goes through the same proof at all six boundaries, killed twice: "
+        "it passes under 1 of 1 tool contracts"
+    )
+    assert (status, printed.splitlines()[-1]) == (0, said)
+
+
+def test_it_says_so_for_programs(selftest: Selftest) -> None:
+    _, printed = selftest(LAB, SABOTAGED)
+    assert json.loads(printed)["own_driver"] == {"proofs": 1, "passed": 1}
+
+
+def test_an_own_driver_that_is_condemned_does_not_pass(selftest: Selftest) -> None:
+    condemned = replace(SABOTAGED, expects=None, plans=frozenset(), depth=2)
+    status, printed = selftest(condemned)
+    assert (status, json.loads(printed)["own_driver"]) == (1, {"proofs": 1, "passed": 0})
 
 
 NOT_TOLD = {

@@ -14,7 +14,7 @@ from resumeproof.cli.progress import progress_bar
 from resumeproof.errors import Exit
 
 if TYPE_CHECKING:
-    from resumeproof.lab.selftest import Found, Rates, Trial
+    from resumeproof.lab.selftest import Found, OwnDriver, Rates, Trial
 
 
 @click.command(short_help="Prove subjects whose verdict is known, and see it found.")
@@ -24,6 +24,7 @@ def selftest(output: Output) -> int:
     """Prove correct subjects and broken ones, and see whether the proof can tell them apart.
 
     Each dies in processes that really die, and once more inline, where its death is only played.
+    The lab's own driver is among the correct ones, and with one bug put into it among the broken.
     Exits with 1 if under process isolation a broken subject is not found for its own reason, or a
     correct one is condemned.
 
@@ -32,7 +33,7 @@ def selftest(output: Output) -> int:
       resumeproof selftest
     """
     from resumeproof.lab.catalogue import ENTRIES
-    from resumeproof.lab.selftest import inline_rates, rates, try_all
+    from resumeproof.lab.selftest import inline_rates, own_driver, rates, try_all
     from resumeproof.proof.progress import Silence
 
     bar = progress_bar()
@@ -41,14 +42,18 @@ def selftest(output: Output) -> int:
     finally:
         if bar is not None:
             bar.clear()
-    process, inline = rates(trials), inline_rates(trials)
-    output.document(_document(trials, process, inline))
+    process, inline, own = rates(trials), inline_rates(trials), own_driver(trials)
+    output.document(_document(trials, process, inline, own))
     output.lines(_table(trials))
     output.lines(["", f"process isolation: {process}", f"inline isolation:  {inline}"])
+    if own is not None:
+        output.lines([str(own)])
     return Exit.DONE if all(trial.told for trial in trials) else Exit.FINDINGS
 
 
-def _document(trials: Sequence[Trial], process: Rates, inline: Rates) -> dict[str, Any]:
+def _document(
+    trials: Sequence[Trial], process: Rates, inline: Rates, own: OwnDriver | None
+) -> dict[str, Any]:
     return {
         "subjects": [
             {
@@ -63,6 +68,7 @@ def _document(trials: Sequence[Trial], process: Rates, inline: Rates) -> dict[st
             for trial in trials
         ],
         "rates": {"process": asdict(process), "inline": asdict(inline)},
+        "own_driver": own and asdict(own),
     }
 
 

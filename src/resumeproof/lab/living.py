@@ -16,7 +16,9 @@ from resumeproof.crash.plan import Boundary
 from resumeproof.domain.action import Action
 from resumeproof.domain.contract import Lookup, ToolContract
 from resumeproof.domain.status import Status
+from resumeproof.domain.verdict import Violation
 from resumeproof.errors import NotYet, ReconciliationRequired
+from resumeproof.lab.judge import against_driver
 from resumeproof.lab.life import watched
 from resumeproof.lab.subject import JOURNAL_NAME, LEDGER_NAME, LabSubject
 from resumeproof.proof.agent import described, doubts_in
@@ -26,6 +28,7 @@ from resumeproof.proof.image import byte_digest, meanings
 from resumeproof.proof.living import Body, LifeOutcome, Order
 from resumeproof.proof.living import Boundary as Place
 from resumeproof.proof.payload import pack
+from resumeproof.proof.shapes.judge import at_any_prefix
 from resumeproof.runtime.operations import hold
 from resumeproof.runtime.session import resume
 from resumeproof.stores.sqlite_journal import SqliteJournal
@@ -109,6 +112,9 @@ class LivingLab:
             state = self._state(order.root)
         except BaseException as error:
             raised = described(error)
+        violations: tuple[Violation, ...] = ()
+        if order.only_reread or raised:
+            violations = self._broken(order.root, at_last=raised is None)
         return LifeOutcome(
             raised=raised,
             refused=None,
@@ -116,7 +122,18 @@ class LivingLab:
             passed=tuple(watch.passed),
             doubts=tuple(doubts_in(state)),
             shareable=watch.shareable,
+            violations=violations,
         )
+
+    def _broken(self, root: Path, *, at_last: bool) -> tuple[Violation, ...]:
+        """What the stores say against the driver; of one that raised, no end is asked for."""
+        with (
+            SqliteJournal.open_reader(root / JOURNAL_NAME) as journal,
+            SqliteLedger.open_reader(root / LEDGER_NAME) as ledger,
+        ):
+            if not at_last:
+                return tuple(at_any_prefix(journal))
+            return tuple(against_driver(journal, ledger, self._lab.workflow_id))
 
     def _resume(self, order: Order, watch: BoundaryWatch) -> None:
         try:

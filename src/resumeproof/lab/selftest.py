@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from resumeproof.crash.channel import LifeChannel
 from resumeproof.crash.forked import LifeHost
 from resumeproof.crash.kill import Kill
+from resumeproof.crash.plan import Boundary
 from resumeproof.domain.conformance import ConformanceReport
 from resumeproof.errors import ResumeproofError
 from resumeproof.lab.catalogue.entry import Entry, reasons_of
+from resumeproof.lab.living import LivingLab
 from resumeproof.proof.agent import AgentSubject
 from resumeproof.proof.context import EFFECT_AFTER
 from resumeproof.proof.crew import Crew, Report
@@ -112,6 +114,31 @@ def _rates(told: Sequence[tuple[Entry, bool]]) -> Rates:
     broken = [good for entry, good in told if entry.expects is not None]
     correct = [good for entry, good in told if entry.expects is None]
     return Rates(len(broken), broken.count(True), len(correct), correct.count(False))
+
+
+@dataclass(frozen=True)
+class OwnDriver:
+    """How many proofs the lab's own driver, as it is, went through, and how many it passed."""
+
+    proofs: int
+    passed: int
+
+    def __str__(self) -> str:
+        return (
+            "the lab's own driver goes through the same proof at all six boundaries, killed twice: "
+            f"it passes under {self.passed} of {self.proofs} tool contracts"
+        )
+
+
+def own_driver(trials: Sequence[Trial]) -> OwnDriver | None:
+    """What came of the lab's own driver where it is killed twice; None where it was not tried."""
+    told = [trial.told for trial in trials if _is_own_driver(trial.entry)]
+    return OwnDriver(len(told), told.count(True)) if told else None
+
+
+def _is_own_driver(entry: Entry) -> bool:
+    six_twice = set(entry.boundaries) == set(Boundary) and entry.depth == 2
+    return isinstance(entry.subject, LivingLab) and entry.expects is None and six_twice
 
 
 def try_all(

@@ -5,7 +5,15 @@
 
 from __future__ import annotations
 
-from resumeproof.lab.catalogue import acting, doubting, leaving, resuming, saving, surviving
+from resumeproof.lab.catalogue import (
+    acting,
+    doubting,
+    driving,
+    leaving,
+    resuming,
+    saving,
+    surviving,
+)
 
 BROKEN = (
     *saving.ENTRIES,
@@ -13,6 +21,7 @@ BROKEN = (
     *resuming.ENTRIES,
     *leaving.ENTRIES,
     *doubting.BROKEN,
+    *driving.BROKEN,
 )
-CORRECT = (*surviving.ENTRIES, *doubting.CORRECT)
+CORRECT = (*surviving.ENTRIES, *doubting.CORRECT, *driving.CORRECT)
 ENTRIES = (*BROKEN, *CORRECT)
