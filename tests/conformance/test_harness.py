@@ -146,6 +146,11 @@ async def again_and_again(store: Lines) -> None:
     await store.save("done")
 
 
+async def never_recorded(store: Lines) -> None:
+    if "done" not in store.of("state"):
+        await store.save("done")
+
+
 def in_a_thread(store: Lines) -> None:
     def work() -> None:
         if "done" not in store.of("record"):
@@ -168,6 +173,14 @@ RUNTIMES: dict[str, tuple[Callable[[Lines], Any], list[tuple[str, str]]]] = {
             ("terminal_missing", "append:before#1"),
             ("state_ahead", "save:after#1"),
             ("terminal_missing", "save:after#1"),
+        ],
+    ),
+    "never records its end": (
+        never_recorded,
+        [
+            (kind, plan)
+            for plan in ("baseline", "save:before#1", "save:after#1")
+            for kind in ("state_ahead", "terminal_missing")
         ],
     ),
     "never looks": (

@@ -39,7 +39,8 @@ _ENTERING: Final = ("__enter__", "__aenter__")
 _CONTAINERS: Final = (list, dict, set, tuple, bytearray, str, bytes, deque)
 _NOT_FORWARDED: Final = frozenset(
     {
-        *("__abstractmethods__", "__annotations__", "__class__", "__class_getitem__", "__copy__"),
+        *("__abstractmethods__", "__annotate__", "__annotate_func__", "__annotations__"),
+        *("__annotations_cache__", "__class__", "__class_getitem__", "__copy__"),
         *("__deepcopy__", "__del__", "__delattr__", "__dict__", "__getattr__", "__getattribute__"),
         *("__getnewargs__", "__getnewargs_ex__", "__getstate__", "__init__", "__init_subclass__"),
         *("__new__", "__reduce__", "__reduce_ex__", "__setattr__", "__setstate__", "__slots__"),
