@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from resumeproof.cli.shapes import SHAPE_NAMES
+from resumeproof.cli.shapes import MODE_NAMES, SHAPE_NAMES
 from resumeproof.proof.shapes import SHAPES
+from resumeproof.proof.shapes.disturbance import Mode
 from tests.cli.desk import Desk
 
-ONE = ("--shape", "wait_until", "--journal", "json", "--kill", "sigkill", "--jobs", "1")
+ONE = ("--shape", "wait_until", "--journal", "json", "--mode", "sigkill", "--jobs", "1")
 CERTIFICATE = (
     "60 crash points enumerated, 60 kills fired, 60 verified, 60 scenarios judged; "
     "23 images, 23 states, 23 resumed; 4 calls answered with an earlier receipt"
@@ -19,7 +20,7 @@ CERTIFICATE = (
 
 
 def test_the_names_that_help_lists_are_those_of_the_shapes() -> None:
-    assert tuple(SHAPES) == SHAPE_NAMES
+    assert (tuple(SHAPES), tuple(Mode)) == (SHAPE_NAMES, MODE_NAMES)
 
 
 @pytest.mark.slow

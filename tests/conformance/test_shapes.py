@@ -1,4 +1,7 @@
-"""The seven shapes on both journals: killed at every persistence call, and resumed to their end."""
+"""The seven shapes on both journals: disturbed at every persistence call, and resumed to their end.
+
+The gate's part of what `scripts/campaign` does as a whole.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from resumeproof.crash.kill import Kill
-from resumeproof.crash.persistence import PERSISTENCE_BOUNDARIES
-from resumeproof.domain.conformance import ConformanceReport
-from resumeproof.proof.explore import prove
+from resumeproof.crash.plan import CrashPlan
 from resumeproof.proof.progress import Silence
-from resumeproof.proof.shapes import SHAPES, Shape
-from resumeproof.proof.shapes.subject import ShapeSubject
-from resumeproof.proof.share import Settings
+from resumeproof.proof.shapes import SHAPES
+from resumeproof.proof.shapes.disturbance import Mode
+from resumeproof.proof.shapes.run import Cell, prove_cell
 from resumeproof.stores.protocols import JournalFormat
 
 pytestmark = pytest.mark.crash
@@ -30,11 +30,6 @@ CRASH_POINTS: Mapping[str, int] = {
 """How often an undisturbed life comes to a persistence call or a tool, before it and after it."""
 
 
-def proved(shape: Shape, journal_format: JournalFormat, *, depth: int = 1) -> ConformanceReport:
-    settings = Settings("run", Kill.SIGKILL, PERSISTENCE_BOUNDARIES, depth, 30.0, dedupe=True)
-    return prove(ShapeSubject(shape, journal_format), settings, jobs=1, progress=Silence())
-
-
 def test_every_shape_is_counted() -> None:
     assert set(CRASH_POINTS) == set(SHAPES)
 
@@ -42,7 +37,8 @@ def test_every_shape_is_counted() -> None:
 @pytest.mark.parametrize("journal_format", JournalFormat)
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_shape_survives_a_death_at_every_call(name: str, journal_format: JournalFormat) -> None:
-    report = proved(SHAPES[name], journal_format)
+    cell = Cell(SHAPES[name], journal_format, Mode.SIGKILL)
+    report = prove_cell(cell, depth=1, jobs=1, progress=Silence())
     kills = CRASH_POINTS[name]
     certificate = report.certificate
     assert (
@@ -52,3 +48,26 @@ def test_a_shape_survives_a_death_at_every_call(name: str, journal_format: Journ
         report.unshareable,
         (certificate.enumerated, certificate.verified, certificate.judged),
     ) == ([], [], None, None, (kills, kills, kills))
+
+
+PLANS: Mapping[Mode, str] = {
+    Mode.EXIT86: "save:after#5;append:before#1",
+    Mode.ENOSPC: "save:after#5;append:before#1",
+    Mode.EIO: "commit:before#5;tool:after#1",
+    # Whoever comes after two whole drivers finds nothing to do.
+    Mode.RIVAL: "append:after#5",
+}
+
+
+@pytest.mark.parametrize("journal_format", JournalFormat)
+@pytest.mark.parametrize("mode", PLANS)
+def test_a_shape_survives_what_its_driver_bears(mode: Mode, journal_format: JournalFormat) -> None:
+    report = prove_cell(
+        Cell(SHAPES["steer_drain"], journal_format, mode),
+        depth=2,
+        jobs=1,
+        progress=Silence(),
+        plan=CrashPlan.parse(PLANS[mode]),
+    )
+    told = report.findings, report.invalid, report.certificate.verified
+    assert told == ([], [], 1), str(report)

@@ -16,7 +16,6 @@ from resumeproof.cli.options import one_of, takes_format
 from resumeproof.cli.output import Output
 from resumeproof.cli.progress import Tally, progress_bar
 from resumeproof.cli.text import columns
-from resumeproof.crash.kill import Kill
 from resumeproof.crash.plan import CrashPlan
 from resumeproof.errors import Exit
 from resumeproof.stores.protocols import JournalFormat
@@ -38,6 +37,9 @@ SHAPE_NAMES = (
 )
 """As in `resumeproof.proof.shapes.SHAPES`, which a mere `--help` does not import."""
 
+MODE_NAMES = ("sigkill", "exit86", "enospc", "eio", "rival")
+"""As in `resumeproof.proof.shapes.disturbance.Mode`."""
+
 
 @click.command(short_help="Kill workflow shapes at every persistence call.")
 @click.option(
@@ -55,11 +57,12 @@ SHAPE_NAMES = (
     help="What the journal is kept in; may be repeated. Both if not given.",
 )
 @click.option(
-    "--kill",
-    "kills",
-    type=one_of(Kill),
+    "--mode",
+    "modes",
+    type=click.Choice(MODE_NAMES),
     multiple=True,
-    help="How a driver dies; may be repeated. Both if not given.",
+    help="What happens at the call: a death, an error instead of it, or that a second driver "
+    "starts; may be repeated. Both deaths if not given.",
 )
 @click.option(
     "--depth",
@@ -95,6 +98,7 @@ def shapes(output: Output, /, **options: Any) -> int:
     A shape is a pattern of workflows whose crash safety is claimed, with what must come of it. Its
     drivers die before and after each append, save and commit of the journal and each call of the
     tool; then the next driver goes on, and what it comes to is held against a run without a crash.
+    A driver that gets an error or a rival instead lives on, and dies at its end.
 
     Exits with 1 for findings.
 
@@ -131,17 +135,18 @@ def _prove(
     options: Mapping[str, Any], depth: int, plan: CrashPlan | None, progress: Tally
 ) -> Iterator[tuple[Cell, ConformanceReport]]:
     from resumeproof.proof.shapes import SHAPES
+    from resumeproof.proof.shapes.disturbance import DEATHS, Mode
     from resumeproof.proof.shapes.run import cells, prove_cell
 
     chosen = [SHAPES[name] for name in options["names"] or SHAPE_NAMES]
     formats = [JournalFormat(each) for each in options["formats"] or JournalFormat]
-    kills = [Kill(each) for each in options["kills"] or Kill]
-    for cell in cells(chosen, formats, kills):
+    modes = [Mode(each) for each in options["modes"] or DEATHS]
+    for cell in cells(chosen, formats, modes):
         progress.say(f"{cell}: it runs twice without a crash")
         report = prove_cell(cell, depth=depth, jobs=options["jobs"], progress=progress, plan=plan)
         report.replay = (
             f"{this_command()} shapes --shape {cell.shape.name} "
-            f"--journal {cell.journal_format} --kill {cell.kill}"
+            f"--journal {cell.journal_format} --mode {cell.mode}"
         )
         yield cell, report
 
@@ -150,7 +155,7 @@ def _write(directory: Path, proved: Proved) -> None:
     from resumeproof.evidence.proof_receipt import write_proof
 
     for cell, report in proved:
-        place = directory / f"{cell.shape.name}-{cell.journal_format}-{cell.kill}"
+        place = directory / f"{cell.shape.name}-{cell.journal_format}-{cell.mode}"
         place.mkdir()
         assert report.terms is not None
         write_proof(place, report.terms, report)
@@ -168,7 +173,7 @@ def _document(proved: Proved) -> dict[str, Any]:
             {
                 "shape": cell.shape.name,
                 "journal": str(cell.journal_format),
-                "kill": str(cell.kill),
+                "mode": str(cell.mode),
                 "passed": report.passed,
                 "certificate": asdict(report.certificate),
                 "absorbed": report.absorbed,
@@ -190,14 +195,14 @@ def _document(proved: Proved) -> dict[str, Any]:
 
 
 def _matrix(proved: Proved) -> Iterator[str]:
-    """A shape on a journal a line, and what its drivers died of a column."""
-    kills = list(dict.fromkeys(str(cell.kill) for cell, _ in proved))
+    """A shape on a journal a line, and a mode a column."""
+    modes = list(dict.fromkeys(str(cell.mode) for cell, _ in proved))
     lines: dict[tuple[str, str], dict[str, str]] = {}
     for cell, report in proved:
         place = (cell.shape.name, str(cell.journal_format))
-        lines.setdefault(place, {})[str(cell.kill)] = _said(report)
-    rows = [(*place, *(said[kill] for kill in kills)) for place, said in lines.items()]
-    yield from columns([("shape", "journal", *kills), *rows])
+        lines.setdefault(place, {})[str(cell.mode)] = _said(report)
+    rows = [(*place, *(said[mode] for mode in modes)) for place, said in lines.items()]
+    yield from columns([("shape", "journal", *modes), *rows])
     yield ""
 
 

@@ -59,6 +59,7 @@ def when_done(
             ahead = each.uncommitted or f"{len(each.records)} records, {each.row['revision']} saved"
             yield Violation(FindingKind.RECORD_AHEAD, f"{each.row['id']}: {ahead}")
     yield from _unended(stored, endings)
+    yield from _otherwise(stored, endings)
 
 
 def name_of(workflow_id: str) -> str:
@@ -77,6 +78,20 @@ def _unended(stored: Iterable[Stored], endings: Mapping[str, Ending]) -> Iterato
     for name, ending in endings.items():
         if ending.status in ENDED and name not in ended:
             yield Violation(FindingKind.TERMINAL_MISSING, f"{name} has no terminal record")
+
+
+def _otherwise(stored: Iterable[Stored], endings: Mapping[str, Ending]) -> Iterator[Violation]:
+    """What came to something else than its shape says, whatever the baseline came to."""
+    found: dict[str, list[Ending]] = {}
+    for each in stored:
+        workflow = inspect(each).sound()
+        ending = Ending(str(workflow.status), workflow.output)
+        found.setdefault(name_of(workflow.id), []).append(ending)
+    for name in sorted(found.keys() | endings.keys()):
+        due = [endings[name]] if name in endings else []
+        if found.get(name, []) != due:
+            detail = f"{name} came to {found.get(name, [])}, and was to come to {due}"
+            yield Violation(FindingKind.RESUME_DIVERGED, detail)
 
 
 def _repeated(stored: Stored) -> Iterator[Violation]:

@@ -1,17 +1,18 @@
-"""Proves shapes: each on each journal, by each kind of death."""
+"""Proves shapes: each on each journal, in each mode."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from resumeproof.crash.kill import Kill
 from resumeproof.crash.persistence import PERSISTENCE_BOUNDARIES
 from resumeproof.crash.plan import CrashPlan
 from resumeproof.domain.conformance import Certificate, ConformanceReport, ProofTerms
 from resumeproof.proof.explore import prove
+from resumeproof.proof.lives import FORKED
 from resumeproof.proof.progress import Progress
+from resumeproof.proof.shapes.disturbance import Mode
 from resumeproof.proof.shapes.shape import Shape
 from resumeproof.proof.shapes.subject import MakeWorld, ShapeSubject
 from resumeproof.proof.shapes.world import World
@@ -24,24 +25,24 @@ LIFE_TIMEOUT_SECONDS: Final = 30.0
 
 @dataclass(frozen=True)
 class Cell:
-    """One place in the matrix: a shape, the journal it is on, and what its drivers die of."""
+    """One place in the matrix: a shape, the journal it is on, and what its drivers bear."""
 
     shape: Shape
     journal_format: JournalFormat
-    kill: Kill
+    mode: Mode
 
     def __str__(self) -> str:
-        return f"{self.shape.name} on {self.journal_format}, {self.kill}"
+        return f"{self.shape.name} on {self.journal_format}, {self.mode}"
 
 
 def cells(
-    shapes: Sequence[Shape], formats: Sequence[JournalFormat], kills: Sequence[Kill]
+    shapes: Sequence[Shape], formats: Sequence[JournalFormat], modes: Sequence[Mode]
 ) -> Iterator[Cell]:
     """All places of a matrix, shape by shape."""
     for shape in shapes:
         for journal_format in formats:
-            for kill in kills:
-                yield Cell(shape, journal_format, kill)
+            for mode in modes:
+                yield Cell(shape, journal_format, mode)
 
 
 def prove_cell(
@@ -59,20 +60,22 @@ def prove_cell(
     """
     settings = Settings(
         run_id=RUN_ID,
-        kill=cell.kill,
+        kill=cell.mode.kill,
         boundaries=PERSISTENCE_BOUNDARIES,
         depth=depth,
         timeout_seconds=LIFE_TIMEOUT_SECONDS,
         dedupe=True,
     )
-    subject = ShapeSubject(cell.shape, cell.journal_format, make_world)
-    report = prove(subject, settings, jobs=jobs, progress=progress, plan=plan)
+    subject = ShapeSubject(cell.shape, cell.journal_format, make_world, cell.mode)
+    # What a copy that is killed leaves shows nothing of a driver that lives on.
+    lives = replace(FORKED, traced=cell.mode.dies_there)
+    report = prove(subject, settings, jobs=jobs, progress=progress, plan=plan, lives=lives)
     report.terms = ProofTerms(
-        subject=f"{cell.shape.name} on {cell.journal_format}",
+        subject=str(cell),
         inputs=(),
         contract=cell.shape.contract,
         run_id=RUN_ID,
-        kill=str(cell.kill),
+        kill=str(cell.mode.kill),
         depth=depth,
         timeout_seconds=LIFE_TIMEOUT_SECONDS,
         plan=None if plan is None else str(plan),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -20,11 +20,11 @@ from resumeproof.domain.contract import ToolContract
 from resumeproof.domain.instant import format_instant
 from resumeproof.domain.verdict import Violation
 from resumeproof.proof.agent import described
-from resumeproof.proof.boundaries import BoundaryWatch
 from resumeproof.proof.context import Effect
 from resumeproof.proof.image import byte_digest, meanings
 from resumeproof.proof.living import Body, Boundary, LifeOutcome, Order
 from resumeproof.proof.payload import pack
+from resumeproof.proof.shapes.disturbance import Disturbance, Mode
 from resumeproof.proof.shapes.judge import absorbed, at_any_prefix, name_of, when_done
 from resumeproof.proof.shapes.shape import Shape
 from resumeproof.proof.shapes.world import World
@@ -42,7 +42,8 @@ LEDGER_NAME: Final = "ledger"
 START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 BETWEEN_LIVES: Final = timedelta(minutes=1)
 STEP_SECONDS: Final = 0.001
-LOCK_TIMEOUT_SECONDS: Final = 1.0
+RIVAL_LIFE: Final = 1_000
+LOCK_TIMEOUT_SECONDS: Final = 10.0
 
 MakeWorld = Callable[[Engine, SteppedClock, ToolContract], World]
 """What a life is given; a broken kernel is a world whose engine or whose people do something else.
@@ -61,15 +62,30 @@ _UNREAD: Final = (".lock", "-shm")
 (sqlite.org/walformat.html, section 2.2)."""
 
 
+Stores = tuple[Journal, SqliteLedger]
+"""As they are, with nothing in between: what a broken kernel says of them is not asked."""
+
+
+@dataclass(frozen=True)
+class _Driver:
+    world: World
+    stores: Stores
+
+
 class ShapeSubject:
     """One shape on one kind of journal, driven by forked lives."""
 
     def __init__(
-        self, shape: Shape, journal_format: JournalFormat, make_world: MakeWorld = World
+        self,
+        shape: Shape,
+        journal_format: JournalFormat,
+        make_world: MakeWorld = World,
+        mode: Mode = Mode.SIGKILL,
     ) -> None:
         self._shape = shape
         self._format = journal_format
         self._make_world = make_world
+        self._mode = mode
 
     @property
     def contract(self) -> ToolContract:
@@ -106,73 +122,78 @@ class ShapeSubject:
 
         with tempfile.TemporaryDirectory() as scratch:
             self.lay_out(Path(scratch))
-            with self._world(Path(scratch), 1, Passage(note)) as world:
-                self._shape.live(world)
+            with self._driving(Path(scratch), 1, Passage(note)) as driver:
+                self._shape.live(driver.world)
         return shares
 
     # -- one life ------------------------------------------------------------------------------
 
     def _live(self, order: Order, channel: LifeChannel) -> LifeOutcome:
-        watch = BoundaryWatch(order, channel)
+        disturbance = Disturbance(self._mode, order, channel, partial(self._rival, order))
         raised, state, replays = None, None, 0
         violations: list[Violation] = []
         try:
-            if order.only_reread:
-                violations += self._broken_at_last(order.root)
-            else:
-                with self._world(order.root, order.life, Passage(watch.reach), violations) as world:
-                    self._shape.live(world)
-            state, replays = self._read(order.root)
+            with ExitStack() as stack:
+                if order.only_reread:
+                    stores = self._reread(order.root, stack)
+                    violations += when_done(*stores, self._shape.endings)
+                else:
+                    stack.enter_context(disturbance.script())
+                    passage = Passage(disturbance.reach)
+                    driver = stack.enter_context(self._driving(order.root, order.life, passage))
+                    stores = driver.stores
+                    violations += at_any_prefix(stores[0])
+                    self._shape.live(driver.world)
+                state, replays = self._read(*stores)
         except BaseException as error:
             raised = described(error)
         return LifeOutcome(
             raised=raised,
             refused=None,
             state=None if raised else pack(state, "state"),
-            passed=tuple(watch.passed),
-            shareable=watch.shareable,
+            passed=tuple(disturbance.watch.passed),
+            shareable=disturbance.watch.shareable,
             violations=tuple(violations),
             absorbed=replays,
         )
 
+    def _rival(self, order: Order) -> None:
+        """A second driver's life: it waits for its turn, and finds what is left to do."""
+        with self._driving(order.root, RIVAL_LIFE + order.life, Passage(_unheeded)) as driver:
+            self._shape.live(driver.world)
+
     @contextmanager
-    def _world(
-        self, root: Path, life: int, passage: Passage, violations: list[Violation] | None = None
-    ) -> Iterator[World]:
-        """The world of one life, which notes what the one before it must not have left."""
+    def _driving(self, root: Path, life: int, passage: Passage) -> Iterator[_Driver]:
+        """One life's driver, which comes through `passage` at every call of a store."""
         site = self._site(root, life)
-        stored: list[Journal] = []
+        opened: list[Stores] = []
 
         def wrap(journal: Journal, ledger: SqliteLedger) -> tuple[Journal, CrashingTool]:
-            stored.append(journal)
+            opened.append((journal, ledger))
             return PersistenceJournal(journal, passage), CrashingTool(ledger, passage)
 
         with driving(site, wrap) as engine:
-            if violations is not None:
-                violations += at_any_prefix(stored[0])
             register = surrounded(passage, "register", engine.register)
             clock = site.clock
             assert isinstance(clock, SteppedClock)
-            yield self._make_world(replace(engine, register=register), clock, self.contract)
+            world = self._make_world(replace(engine, register=register), clock, self.contract)
+            yield _Driver(world, opened[0])
 
-    def _broken_at_last(self, root: Path) -> list[Violation]:
-        with (
-            open_journal(root / JOURNAL_NAME) as journal,
-            SqliteLedger.open_reader(root / LEDGER_NAME) as ledger,
-        ):
-            return list(when_done(journal, ledger, self._shape.endings))
+    def _reread(self, root: Path, stack: ExitStack) -> Stores:
+        return (
+            stack.enter_context(open_journal(root / JOURNAL_NAME)),
+            stack.enter_context(SqliteLedger.open_reader(root / LEDGER_NAME)),
+        )
 
-    def _read(self, root: Path) -> tuple[list[tuple[str, str, Any]], int]:
+    def _read(
+        self, journal: Journal, ledger: SqliteLedger
+    ) -> tuple[list[tuple[str, str, Any]], int]:
         """What every workflow came to, and how many replays its tool absorbed."""
-        with (
-            open_journal(root / JOURNAL_NAME) as journal,
-            SqliteLedger.open_reader(root / LEDGER_NAME) as ledger,
-        ):
-            workflows = [
-                hold(journal, str(row.row["id"]), self._programs).workflow for row in journal.rows()
-            ]
-            state = [(name_of(each.id), str(each.status), each.output) for each in workflows]
-            return sorted(state, key=lambda each: each[0]), absorbed(ledger)
+        workflows = [
+            hold(journal, str(row.row["id"]), self._programs).workflow for row in journal.rows()
+        ]
+        state = [(name_of(each.id), str(each.status), each.output) for each in workflows]
+        return sorted(state, key=lambda each: each[0]), absorbed(ledger)
 
     def _site(self, root: Path, life: int) -> Site:
         return Site(
@@ -220,6 +241,10 @@ class _ShapeRemains:
     def unknowable(self, boundary: Boundary, baseline: Sequence[Effect]) -> str | None:
         """Nothing: the tools of all shapes have a key that is kept, or a consistent lookup."""
         return None
+
+
+def _unheeded(_: str, __: int) -> None:
+    """A boundary at which nothing happens."""
 
 
 def _clock(life: int) -> SteppedClock:
