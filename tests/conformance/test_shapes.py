@@ -56,6 +56,7 @@ PLANS: Mapping[Mode, str] = {
     Mode.EIO: "commit:before#5;tool:after#1",
     # Whoever comes after two whole drivers finds nothing to do.
     Mode.RIVAL: "append:after#5",
+    Mode.STOP: "tool:before#2",
 }
 
 
@@ -71,3 +72,15 @@ def test_a_shape_survives_what_its_driver_bears(mode: Mode, journal_format: Jour
     )
     told = report.findings, report.invalid, report.certificate.verified
     assert told == ([], [], 1), str(report)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("journal_format", JournalFormat)
+@pytest.mark.parametrize("mode", Mode)
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_shape_survives_all(name: str, mode: Mode, journal_format: JournalFormat) -> None:
+    depth = 2 if mode.dies_there else 1
+    report = prove_cell(
+        Cell(SHAPES[name], journal_format, mode), depth=depth, jobs=1, progress=Silence()
+    )
+    assert (report.passed, report.certificate.adds_up) == (True, True), str(report)

@@ -37,7 +37,7 @@ SHAPE_NAMES = (
 )
 """As in `resumeproof.proof.shapes.SHAPES`, which a mere `--help` does not import."""
 
-MODE_NAMES = ("sigkill", "exit86", "enospc", "eio", "rival")
+MODE_NAMES = ("sigkill", "exit86", "enospc", "eio", "rival", "stop")
 """As in `resumeproof.proof.shapes.disturbance.Mode`."""
 
 
@@ -61,8 +61,8 @@ MODE_NAMES = ("sigkill", "exit86", "enospc", "eio", "rival")
     "modes",
     type=click.Choice(MODE_NAMES),
     multiple=True,
-    help="What happens at the call: a death, an error instead of it, or that a second driver "
-    "starts; may be repeated. Both deaths if not given.",
+    help="What happens at the call: a death; an error instead of it; a second driver starts; or "
+    "another driver takes over from a stopped one. May be repeated; sigkill if not given.",
 )
 @click.option(
     "--depth",
@@ -135,12 +135,12 @@ def _prove(
     options: Mapping[str, Any], depth: int, plan: CrashPlan | None, progress: Tally
 ) -> Iterator[tuple[Cell, ConformanceReport]]:
     from resumeproof.proof.shapes import SHAPES
-    from resumeproof.proof.shapes.disturbance import DEATHS, Mode
+    from resumeproof.proof.shapes.disturbance import Mode
     from resumeproof.proof.shapes.run import cells, prove_cell
 
     chosen = [SHAPES[name] for name in options["names"] or SHAPE_NAMES]
     formats = [JournalFormat(each) for each in options["formats"] or JournalFormat]
-    modes = [Mode(each) for each in options["modes"] or DEATHS]
+    modes = [Mode(each) for each in options["modes"] or [Mode.SIGKILL]]
     for cell in cells(chosen, formats, modes):
         progress.say(f"{cell}: it runs twice without a crash")
         report = prove_cell(cell, depth=depth, jobs=options["jobs"], progress=progress, plan=plan)

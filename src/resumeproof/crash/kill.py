@@ -95,6 +95,16 @@ def kill_life(pid: int) -> None:
     os.kill(pid, _KILL_SIGNAL)
 
 
+def stop(pid: int) -> None:
+    """Let a process stand still (POSIX); the kernel's locks stay with it."""
+    os.kill(pid, signal.SIGSTOP)
+
+
+def let_go_on(pid: int) -> None:
+    """Let a stopped process go on where it stood."""
+    os.kill(pid, signal.SIGCONT)
+
+
 def leave(status: int) -> NoReturn:
     """End a forked life here, and never return into the code that forked it."""
     os._exit(status)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from resumeproof.crash.persistence import PERSISTENCE_BOUNDARIES
 from resumeproof.crash.plan import CrashPlan
 from resumeproof.domain.conformance import Certificate, ConformanceReport, ProofTerms
 from resumeproof.proof.explore import prove
@@ -61,7 +60,7 @@ def prove_cell(
     settings = Settings(
         run_id=RUN_ID,
         kill=cell.mode.kill,
-        boundaries=PERSISTENCE_BOUNDARIES,
+        boundaries=cell.mode.boundaries,
         depth=depth,
         timeout_seconds=LIFE_TIMEOUT_SECONDS,
         dedupe=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
@@ -19,6 +19,7 @@ from resumeproof.domain.action import Action
 from resumeproof.domain.contract import ToolContract
 from resumeproof.domain.instant import format_instant
 from resumeproof.domain.verdict import Violation
+from resumeproof.errors import JournalBusy
 from resumeproof.proof.agent import described
 from resumeproof.proof.context import Effect
 from resumeproof.proof.image import byte_digest, meanings
@@ -31,6 +32,7 @@ from resumeproof.proof.shapes.world import World
 from resumeproof.runtime.clock import SteppedClock
 from resumeproof.runtime.engine import Engine
 from resumeproof.runtime.identity import SeededIdentity
+from resumeproof.runtime.lock import lock_path
 from resumeproof.runtime.operations import hold
 from resumeproof.runtime.session import Site, driving
 from resumeproof.stores.journals import create_journal, open_journal
@@ -129,7 +131,7 @@ class ShapeSubject:
     # -- one life ------------------------------------------------------------------------------
 
     def _live(self, order: Order, channel: LifeChannel) -> LifeOutcome:
-        disturbance = Disturbance(self._mode, order, channel, partial(self._rival, order))
+        disturbance = Disturbance(self._mode, order, channel, partial(self._drive_beside, order))
         raised, state, replays = None, None, 0
         violations: list[Violation] = []
         try:
@@ -157,10 +159,19 @@ class ShapeSubject:
             absorbed=replays,
         )
 
-    def _rival(self, order: Order) -> None:
-        """A second driver's life: it waits for its turn, and finds what is left to do."""
-        with self._driving(order.root, RIVAL_LIFE + order.life, Passage(_unheeded)) as driver:
+    def _drive_beside(self, order: Order) -> None:
+        """A second driver's life: it waits for its turn, or takes it where it is to be taken."""
+        life = RIVAL_LIFE + order.life
+        if self._mode is Mode.STOP:
+            self._take_the_lock(self._site(order.root, life))
+        with self._driving(order.root, life, Passage(_unheeded)) as driver:
             self._shape.live(driver.world)
+
+    def _take_the_lock(self, site: Site) -> None:
+        """See that a stopped driver keeps everybody out, and remove its lock file all the same."""
+        with suppress(JournalBusy), driving(replace(site, lock_timeout_seconds=0.0)):
+            raise AssertionError("a stopped driver holds its lock")
+        lock_path(site.journal).unlink()
 
     @contextmanager
     def _driving(self, root: Path, life: int, passage: Passage) -> Iterator[_Driver]:
