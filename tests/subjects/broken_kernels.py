@@ -15,6 +15,7 @@ from resumeproof.domain.record import Record
 from resumeproof.domain.status import Event, Status
 from resumeproof.domain.verdict import FindingKind
 from resumeproof.domain.workflow import Workflow
+from resumeproof.proof.shapes.disturbance import Mode
 from resumeproof.proof.shapes.judge import TERMINAL
 from resumeproof.proof.shapes.subject import MakeWorld
 from resumeproof.proof.shapes.world import World
@@ -257,6 +258,19 @@ class FreshKeys:
         return self._inner.lookup(call)
 
 
+class UnfencedCalls:
+    """A tool whose caller numbers its attempts so that no fence is ever ahead of them."""
+
+    def __init__(self, inner: Tool) -> None:
+        self._inner = inner
+
+    def call(self, call: ToolCall) -> Answer:
+        return self._inner.call(replace(call, attempt=call.attempt + 100))
+
+    def lookup(self, call: ToolCall) -> Receipt | None:
+        return self._inner.lookup(call)
+
+
 def _with_journal(broken: Callable[[Journal], Journal]) -> MakeWorld:
     return lambda engine, clock, contract: World(
         replace(engine, journal=broken(engine.journal)), clock, contract
@@ -265,6 +279,10 @@ def _with_journal(broken: Callable[[Journal], Journal]) -> MakeWorld:
 
 def _with_fresh_keys(engine: Any, clock: Any, contract: Any) -> World:
     return World(replace(engine, tool=FreshKeys(engine.tool, engine.journal)), clock, contract)
+
+
+def _with_unfenced_calls(engine: Any, clock: Any, contract: Any) -> World:
+    return World(replace(engine, tool=UnfencedCalls(engine.tool)), clock, contract)
 
 
 @dataclass(frozen=True)
@@ -279,6 +297,7 @@ class BrokenKernel:
     expects: FindingKind
     make_world: MakeWorld
     brings: frozenset[FindingKind] = frozenset()
+    mode: Mode = Mode.SIGKILL
 
 
 _REFUSED = frozenset({FindingKind.RESUME_CRASHED})
@@ -305,6 +324,13 @@ BROKEN_KERNELS: Mapping[str, BrokenKernel] = {
         FindingKind.EFFECT_REPLAYED,
         _with_fresh_keys,
         frozenset({FindingKind.EFFECT_LOST, FindingKind.RESUME_DIVERGED}),
+    ),
+    "unfenced call": BrokenKernel(
+        "a stopped driver's late call is not refused",
+        "tool_approval",
+        FindingKind.EFFECT_REPLAYED,
+        _with_unfenced_calls,
+        mode=Mode.STOP,
     ),
     "listeners told once": BrokenKernel(
         "the emitter is recorded before the last listener is told",

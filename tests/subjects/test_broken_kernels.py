@@ -6,7 +6,6 @@ import pytest
 
 from resumeproof.proof.progress import Silence
 from resumeproof.proof.shapes import SHAPES
-from resumeproof.proof.shapes.disturbance import Mode
 from resumeproof.proof.shapes.run import Cell, prove_cell
 from resumeproof.stores.protocols import JournalFormat
 from tests.subjects.broken_kernels import BROKEN_KERNELS
@@ -18,7 +17,7 @@ pytestmark = pytest.mark.crash
 def test_a_broken_kernel_is_found_for_its_own_reason(name: str) -> None:
     broken = BROKEN_KERNELS[name]
     report = prove_cell(
-        Cell(SHAPES[broken.shape], JournalFormat.SQLITE, Mode.SIGKILL),
+        Cell(SHAPES[broken.shape], JournalFormat.SQLITE, broken.mode),
         depth=1,
         jobs=1,
         progress=Silence(),
