@@ -11,8 +11,7 @@ from resumeproof.domain.verdict import FindingKind, Violation
 from resumeproof.errors import EvidenceBroken, JournalDamaged
 from resumeproof.evidence.audit import audit
 from resumeproof.evidence.contents import read_contents
-from resumeproof.proof.shapes.judge import when_done
-from resumeproof.proof.shapes.shape import Ending
+from resumeproof.proof.shapes.judge import TERMINAL, at_any_prefix
 from resumeproof.stores.sqlite_journal import SqliteJournal
 from resumeproof.stores.sqlite_ledger import SqliteLedger
 
@@ -38,15 +37,21 @@ def against_driver(
 
 
 def _named(journal: SqliteJournal, ledger: SqliteLedger, workflow_id: str) -> Iterator[Violation]:
+    yield from at_any_prefix(journal)
     stored = journal.load(workflow_id)
-    parked = stored.row["status"] == Status.UNKNOWN
-    endings = {} if parked else {workflow_id: Ending(Status.COMPLETED)}
-    yield from when_done(journal, ledger, endings)
     workflow = inspect(stored).workflow
     if workflow is not None:
+        yield from _unended(stored.records, workflow.status)
         yield from _unapproved(stored.records, ledger, workflow_id)
         yield from _repeated(stored.records)
         yield from _over_cap(stored.records, workflow.max_retries)
+
+
+def _unended(records: Sequence[Record], status: Status) -> Iterator[Violation]:
+    """A workflow in doubt is no driver's to end."""
+    if status is not Status.UNKNOWN and not any(each.event in TERMINAL for each in records):
+        detail = f"{records[0].workflow_id} has no terminal record"
+        yield Violation(FindingKind.TERMINAL_MISSING, f"{detail}; it rests as {status}")
 
 
 def _unapproved(
