@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 
 from resumeproof.crash.channel import LifeChannel
 from resumeproof.crash.faults import Passage
@@ -37,6 +38,17 @@ from resumeproof.stores.sqlite_ledger import SqliteLedger
 _IN_DOUBT = frozenset(
     {Boundary.CLAIM_AFTER, Boundary.TOOL_BEFORE, Boundary.TOOL_AFTER, Boundary.ACK_BEFORE}
 )
+_COMMITS_BEFORE = MappingProxyType(
+    {
+        Boundary.CLAIM_BEFORE: 0,
+        Boundary.CLAIM_AFTER: 1,
+        Boundary.TOOL_BEFORE: 1,
+        Boundary.TOOL_AFTER: 2,
+        Boundary.ACK_BEFORE: 2,
+        Boundary.ACK_AFTER: 3,
+    }
+)
+"""How many commits of its attempt, in either store, an undisturbed life has made by then."""
 
 
 class _LabRemains:
@@ -100,8 +112,9 @@ class LivingLab:
         return _LabRemains(root, self.contract, self._lab.workflow_id)
 
     def share_of(self, boundary: Place) -> int:
-        """One worker for all: a run has few boundaries."""
-        return 0
+        """Deaths between two commits leave the same, and each attempt makes three."""
+        name, occurrence = boundary
+        return _COMMITS_BEFORE[Boundary(name)] + 3 * (occurrence - 1)
 
     def _live(self, order: Order, channel: LifeChannel) -> LifeOutcome:
         watch = BoundaryWatch(order, channel)
