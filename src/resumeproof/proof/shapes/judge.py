@@ -14,6 +14,7 @@ from resumeproof.domain.status import ENDED, TRANSITIONS
 from resumeproof.domain.verdict import FindingKind, Violation
 from resumeproof.errors import JournalDamaged
 from resumeproof.proof.shapes.shape import Ending
+from resumeproof.runtime.lock import probe
 from resumeproof.stores.json_form import TIMELINE_NAME, WORKFLOWS_NAME, directory_name
 from resumeproof.stores.protocols import Journal
 from resumeproof.stores.sqlite_ledger import SqliteLedger
@@ -46,6 +47,8 @@ def when_done(
     journal: Journal, ledger: SqliteLedger, endings: Mapping[str, Ending]
 ) -> Iterator[Violation]:
     """What must not be in two stores once the drivers are done, and nothing is left to do."""
+    if probe(journal.path).held:
+        yield Violation(FindingKind.LOCK_LEAKED, f"the lock of {journal.path.name} is held")
     broken = list(at_any_prefix(journal))
     yield from broken
     for effect in ledger.effects():
