@@ -14,7 +14,6 @@ from types import MappingProxyType
 from resumeproof.crash.channel import LifeChannel
 from resumeproof.crash.faults import Passage
 from resumeproof.crash.plan import Boundary
-from resumeproof.domain.action import Action
 from resumeproof.domain.contract import Lookup, ToolContract
 from resumeproof.domain.status import Status
 from resumeproof.domain.verdict import Violation
@@ -26,6 +25,7 @@ from resumeproof.proof.agent import described, doubts_in
 from resumeproof.proof.boundaries import BoundaryWatch
 from resumeproof.proof.context import Effect, Unknown
 from resumeproof.proof.image import byte_digest, meanings
+from resumeproof.proof.ledgered import effects_of_ledger
 from resumeproof.proof.living import Body, LifeOutcome, Order
 from resumeproof.proof.living import Boundary as Place
 from resumeproof.proof.payload import pack
@@ -59,16 +59,7 @@ class _LabRemains:
 
     @cached_property
     def effects(self) -> Sequence[Effect]:
-        with SqliteLedger.open_reader(self._root / LEDGER_NAME) as ledger:
-            return [
-                Effect(
-                    effect.receipt.tool,
-                    Action.from_canonical(effect.action).arguments,
-                    effect.receipt.key,
-                    effect.receipt.sequence - 1,
-                )
-                for effect in ledger.effects()
-            ]
+        return effects_of_ledger(self._root / LEDGER_NAME)
 
     @property
     def effect_count(self) -> int:

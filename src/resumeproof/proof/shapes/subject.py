@@ -15,7 +15,6 @@ from typing import Any, Final
 from resumeproof.crash.channel import LifeChannel
 from resumeproof.crash.faults import CrashingTool, Passage
 from resumeproof.crash.persistence import PersistenceJournal, surrounded
-from resumeproof.domain.action import Action
 from resumeproof.domain.contract import ToolContract
 from resumeproof.domain.instant import format_instant
 from resumeproof.domain.verdict import Violation
@@ -23,6 +22,7 @@ from resumeproof.errors import JournalBusy
 from resumeproof.proof.agent import described
 from resumeproof.proof.context import Effect
 from resumeproof.proof.image import byte_digest, meanings
+from resumeproof.proof.ledgered import effects_of_ledger
 from resumeproof.proof.living import Body, Boundary, LifeOutcome, Order
 from resumeproof.proof.payload import pack
 from resumeproof.proof.shapes.disturbance import Disturbance, Mode
@@ -227,16 +227,7 @@ class _ShapeRemains:
 
     @cached_property
     def effects(self) -> Sequence[Effect]:
-        with SqliteLedger.open_reader(self._root / LEDGER_NAME) as ledger:
-            return [
-                Effect(
-                    effect.receipt.tool,
-                    Action.from_canonical(effect.action).arguments,
-                    effect.receipt.key,
-                    effect.receipt.sequence - 1,
-                )
-                for effect in ledger.effects()
-            ]
+        return effects_of_ledger(self._root / LEDGER_NAME)
 
     @property
     def effect_count(self) -> int:
