@@ -143,6 +143,8 @@ def _decoded(data: bytes) -> str:
 
 def _limit_nesting(text: str) -> None:
     # Before parsing: the parser recurses, and would end in RecursionError.
+    if text.count("[") + text.count("{") <= MAX_NESTING:
+        return
     depth = 0
     for token in _STRING_OR_BRACKET.finditer(text):
         first = text[token.start()]

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from resumeproof.domain.contract import ToolContract
+from resumeproof.domain.course import Course, Undisturbed
 from resumeproof.domain.verdict import Finding
 
 
@@ -23,12 +24,36 @@ class Verdict(StrEnum):
 class Scenario:
     """One scenario that was carried out: its crash plan, and the run id that its lives were given.
 
-    `invalid` says why it proves nothing; None where every kill happened as planned.
+    `invalid` says why it proves nothing; None where every kill happened as planned. `kill` is its
+    death where the terms do not say it, `note` what else made it, such as what a disk kept.
+    `course` is None where nobody looked.
     """
 
     plan: str
     run_id: str
     invalid: str | None = None
+    kill: str | None = None
+    note: str | None = None
+    course: Course | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """What was asked of a program that nobody changed, and the two answers.
+
+    `kill_safe` and `power_safe` are None where that was not asked. `device_model` says in words
+    what a power cut may lose, `domains` which directories lose power on their own, `not_covered`
+    what the program did that no recording shows.
+    """
+
+    command: str
+    resume: str
+    check: str | None = None
+    kill_safe: bool | None = None
+    power_safe: bool | None = None
+    device_model: str | None = None
+    domains: tuple[str, ...] = ()
+    not_covered: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +110,7 @@ class ProofTerms:
 
     `subject` is a name for people, `module:factory` where there is one. `when` holds "before",
     "after" or both, `plan` the text of the one plan that was carried out, None where all were.
+    `mode` is what a life bears at a crash point where that is no death; None where it dies there.
     """
 
     subject: str
@@ -98,6 +124,7 @@ class ProofTerms:
     timeout_seconds: float = 30.0
     dedupe: bool = True
     plan: str | None = None
+    mode: str | None = None
 
 
 PLAN_PLACE = "{plan}"
@@ -118,6 +145,7 @@ class ConformanceReport:
     subject's tool tells.
     `terms` are those it was proved on; None in a report that nobody asked `conform()` for.
     `replay` is a command to which `--plan` is added, or which says itself where a plan goes.
+    `undisturbed` is what the baseline came through, `exploration` what was asked of a program.
     """
 
     crash_points: int = 0
@@ -134,6 +162,8 @@ class ConformanceReport:
     crashes_at: str = "effect"
     replay: str | None = None
     terms: ProofTerms | None = None
+    undisturbed: Undisturbed = field(default_factory=Undisturbed)
+    exploration: Exploration | None = None
 
     @property
     def passed(self) -> bool:

@@ -31,7 +31,8 @@ class Receipt:
 
     def recomputed_hash(self) -> str:
         """SHA-256 of the RFC 8785 form of all fields but `hash`."""
-        covered = {name: value for name, value in self.to_json().items() if name != "hash"}
+        covered = self.to_json()
+        del covered["hash"]
         return digest_of(canonical_bytes(covered))
 
     def damage(self, *, fingerprint: str) -> str | None:
@@ -47,7 +48,7 @@ class Receipt:
         return None
 
     def to_json(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _FIELDS}
+        return dict(vars(self))
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Receipt:

@@ -11,15 +11,17 @@ the same value.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from json.encoder import encode_basestring as quoted  # as RFC 8785, section 3.2.2.2 has it
 from typing import Any
 
 from resumeproof.domain.canonical import canonical_bytes
 from resumeproof.domain.status import Event
+
+_decode = json.JSONDecoder().decode
 
 GENESIS = "0" * 64
 """What the first record of a timeline names as its predecessor."""
@@ -52,38 +54,31 @@ class Record:
     @property
     def facts(self) -> dict[str, Any]:
         """The facts as data. Raises `ValueError` where the text is no JSON object."""
-        facts = json.loads(self.facts_text)
+        facts = _decode(self.facts_text)
         if not isinstance(facts, dict):
             raise ValueError("facts are no object")
         return facts
 
     def recomputed_hash(self) -> str:
         """The hash that this record ought to bear."""
-        text = (
-            f'{{"at":{quoted(self.at)},"event":{quoted(self.event)},"facts":{self.facts_text},'
-            f'"previous":{quoted(self.previous)},"sequence":{self.sequence},'
-            f'"workflow_id":{quoted(self.workflow_id)}}}'
+        return _hash(
+            self.workflow_id, self.sequence, self.event, self.at, self.facts_text, self.previous
         )
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _hash(
+    workflow_id: str, sequence: int, event: str, at: str, facts_text: str, previous: str
+) -> str:
+    text = (
+        f'{{"at":{quoted(at)},"event":{quoted(event)},"facts":{facts_text},'
+        f'"previous":{quoted(previous)},"sequence":{sequence},'
+        f'"workflow_id":{quoted(workflow_id)}}}'
+    )
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def chain(workflow_id: str, *, sequence: int, previous: str, at: str, draft: Draft) -> Record:
     """The record of `draft` at its place in the chain."""
-    unhashed = Record(
-        workflow_id=workflow_id,
-        sequence=sequence,
-        event=draft.event,
-        at=at,
-        facts_text=canonical_bytes(draft.facts).decode(),
-        previous=previous,
-        hash="",
-    )
-    return Record(
-        workflow_id,
-        sequence,
-        unhashed.event,
-        at,
-        unhashed.facts_text,
-        previous,
-        unhashed.recomputed_hash(),
-    )
+    facts_text = canonical_bytes(draft.facts).decode()
+    unhashed = (workflow_id, sequence, draft.event, at, facts_text, previous)
+    return Record(*unhashed, _hash(*unhashed))

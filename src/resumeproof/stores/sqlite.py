@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from resumeproof.errors import (
     ConstraintViolated,
@@ -27,6 +27,8 @@ from resumeproof.stores.protocols import Durability
 OLDEST_SQLITE = (3, 38, 0)
 BUSY_TIMEOUT_SECONDS = 10.0
 SYNCHRONOUS = ("off", "normal", "full", "extra")
+
+_NAMEABLE = (sqlite3.Error, UnicodeDecodeError)
 
 # PERM, BUSY, LOCKED, NOMEM, READONLY, INTERRUPT, IOERR, FULL, CANTOPEN, PROTOCOL, NOLFS, AUTH.
 # Source: sqlite.org/rescode.html, "Primary Result Code List".
@@ -101,8 +103,7 @@ class ErrorsNamed:
         self.pid = os.getpid()
 
     def __enter__(self) -> None:
-        if os.getpid() != self.pid:
-            raise ForkedHandle(self.kind_name, self.path, self.pid, os.getpid())
+        self.refuse_fork()
 
     def __exit__(
         self,
@@ -112,6 +113,17 @@ class ErrorsNamed:
     ) -> None:
         if error is not None and (ours := self._ours(error)) is not None:
             raise ours from error
+
+    def refuse_fork(self) -> None:
+        if os.getpid() != self.pid:
+            raise ForkedHandle(self.kind_name, self.path, self.pid, os.getpid())
+
+    def raise_ours(self, error: BaseException) -> NoReturn:
+        """Raise the error that stands for this one, or this one where it is a bug."""
+        ours = self._ours(error)
+        if ours is None:
+            raise error
+        raise ours from error
 
     def _ours(self, error: BaseException) -> ResumeproofError | None:
         if isinstance(error, UnicodeDecodeError):
@@ -166,30 +178,43 @@ class Database:
     @property
     def connection(self) -> sqlite3.Connection:
         if self._connection is None:
+            self._named.refuse_fork()
             raise ValueError(f"{self.kind.name} {self.path} is closed")
         return self._connection
 
+    @property
+    def connection_if_open(self) -> sqlite3.Connection | None:
+        """The connection; None once it is closed, and in a fork of the opener."""
+        return self._connection
+
+    # No `with self._named` for single statements: it costs as much as a short one does.
+
     def execute(self, sql: str, parameters: Parameters = ()) -> int:
         """Run one statement and return the number of rows it changed."""
-        with self._named:
+        try:
             return self.connection.execute(sql, parameters).rowcount
+        except _NAMEABLE as error:
+            self._named.raise_ours(error)
 
     def execute_many(self, sql: str, parameters: Iterable[Parameters]) -> int:
         """Run one statement for each of `parameters` and return the number of rows changed."""
-        with self._named:
+        try:
             return self.connection.executemany(sql, parameters).rowcount
+        except _NAMEABLE as error:
+            self._named.raise_ours(error)
 
     def row(self, sql: str, parameters: Parameters = ()) -> sqlite3.Row | None:
         """Run one statement and return its first row, or None. Also for RETURNING."""
-        with self._named:
-            # fetchall, since a statement that was not run to its end keeps its read lock.
-            rows: list[sqlite3.Row] = self.connection.execute(sql, parameters).fetchall()
+        # All are fetched, since a statement that was not run to its end keeps its read lock.
+        rows = self.rows(sql, parameters)
         return rows[0] if rows else None
 
     def rows(self, sql: str, parameters: Parameters = ()) -> list[sqlite3.Row]:
         """Run one statement and return all its rows."""
-        with self._named:
+        try:
             return self.connection.execute(sql, parameters).fetchall()
+        except _NAMEABLE as error:
+            self._named.raise_ours(error)
 
     def each(self, sql: str, parameters: Parameters = ()) -> Iterator[sqlite3.Row]:
         """Yield the rows of one query, in constant memory; read it to its end, or close it."""
@@ -209,11 +234,11 @@ class Database:
 
         The commit is durable when the `with` statement ends. Transactions do not nest.
         """
-        return Transaction(self, self._named, "BEGIN IMMEDIATE")
+        return Transaction(self, "BEGIN IMMEDIATE")
 
     def snapshot(self) -> Transaction:
         """`with database.snapshot():` makes all reads inside see one moment. It writes nothing."""
-        return Transaction(self, self._named, "BEGIN DEFERRED")
+        return Transaction(self, "BEGIN DEFERRED")
 
     def close(self) -> None:
         """Close the handle; the last one to close a store leaves it as one file.
@@ -246,6 +271,7 @@ def _outlive_this_process() -> None:
         import ctypes
 
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(database._connection))
+        database._connection = None
 
 
 if hasattr(os, "register_at_fork"):
@@ -255,17 +281,14 @@ if hasattr(os, "register_at_fork"):
 class Transaction:
     """See `Database.transaction` and `Database.snapshot`."""
 
-    __slots__ = ("_begin", "_connection", "_database", "_named")
+    __slots__ = ("_begin", "_database")
 
-    def __init__(self, database: Database, named: ErrorsNamed, begin: str) -> None:
+    def __init__(self, database: Database, begin: str) -> None:
         self._database = database
         self._begin = begin
-        self._named = named
 
     def __enter__(self) -> Database:
-        with self._named:
-            self._connection = self._database.connection
-            self._connection.execute(self._begin)
+        self._database.execute(self._begin)
         return self._database
 
     def __exit__(
@@ -274,18 +297,18 @@ class Transaction:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if error_type is None:
-            try:
-                with self._named:
-                    self._connection.execute("COMMIT")
-            except BaseException:
-                self._roll_back()
-                raise
-        elif os.getpid() == self._named.pid:
+        if error_type is not None:
             self._roll_back()
+            return
+        try:
+            self._database.execute("COMMIT")
+        except BaseException:
+            self._roll_back()
+            raise
 
     def _roll_back(self) -> None:
         # SQLite rolls back by itself on some errors (a full disk): then there is nothing to undo.
-        if self._connection.in_transaction:
-            with self._named:
-                self._connection.execute("ROLLBACK")
+        # What was closed meanwhile, or belongs to another process, is none of ours to touch.
+        connection = self._database.connection_if_open
+        if connection is not None and connection.in_transaction:
+            self._database.execute("ROLLBACK")

@@ -6,6 +6,7 @@ Damage that a fold can name is handed on as it is; only what cannot be a `Stored
 from __future__ import annotations
 
 import sqlite3
+from functools import partial
 from typing import Final
 
 from resumeproof.domain.inspection import Stored
@@ -22,12 +23,14 @@ WORKFLOW: Final = """
     FROM workflows
 """
 
-_ADMITTED: Final = (str, int, type(None))
+WORKFLOW_BY_ID: Final = f"{WORKFLOW} WHERE id = ?"
+
+_ADMITTED: Final = frozenset({str, int, type(None)})
+_RECORD: Final = [str, int, str, str, str, str, str]
 
 
-def lossless_text(stored: bytes) -> str:
-    """A TEXT value that need not be UTF-8; what is not becomes lone surrogates (PEP 383)."""
-    return stored.decode("utf-8", "surrogateescape")
+lossless_text: Final = partial(str, encoding="utf-8", errors="surrogateescape")
+"""A TEXT value that need not be UTF-8; what is not becomes lone surrogates (PEP 383)."""
 
 
 def workflow_row(database: Database, workflow_id: str) -> sqlite3.Row:
@@ -36,7 +39,7 @@ def workflow_row(database: Database, workflow_id: str) -> sqlite3.Row:
     Raises `WorkflowNotFound`; `JournalDamaged` where a timeline has lost its row.
     """
     try:
-        row = database.row(f"{WORKFLOW} WHERE id = ?", (workflow_id,))
+        row = database.row(WORKFLOW_BY_ID, (workflow_id,))
         if row is not None:
             return row
         orphan = database.row("SELECT 1 FROM timeline WHERE workflow_id = ?", (workflow_id,))
@@ -53,23 +56,29 @@ def stored_workflow(row: sqlite3.Row, records: tuple[Record, ...]) -> Stored:
 
     A changed byte in the file makes such a value, and no statement can.
     """
-    columns = dict(row)
+    # Not dict(row): that searches the names anew for each column.
+    columns = dict(zip(row.keys(), row, strict=True))
     del columns["number"]
+    action = columns.pop("action")
+    if type(action) is not bytes or not _ADMITTED.issuperset(map(type, columns.values())):
+        raise JournalDamaged(str(row["id"]), _misfit({"action": action, **columns}))
+    action_digest = columns.pop("action_digest")
+    return Stored(row=columns, action=action, action_digest=action_digest, records=records)
+
+
+def _misfit(columns: dict[str, object]) -> str:
     for name, value in columns.items():
-        if not isinstance(value, bytes if name == "action" else _ADMITTED):
-            raise JournalDamaged(str(row["id"]), f"column {name} is of type {type(value).__name__}")
-    return Stored(
-        action=columns.pop("action"),
-        action_digest=columns.pop("action_digest"),
-        row=columns,
-        records=records,
-    )
+        kind = type(value)
+        if kind is not bytes if name == "action" else kind not in _ADMITTED:
+            return f"column {name} is of type {kind.__name__}"
+    raise ValueError("every column is of a type that a table admits")
 
 
 def stored_record(workflow_id: str, row: sqlite3.Row) -> Record:
     """One record, from its columns in order. Raises `JournalDamaged` as `stored_workflow` does."""
-    for name, value in zip(row.keys(), row, strict=True):
-        if not isinstance(value, int if name == "sequence" else str):
-            damage = f"timeline column {name} is of type {type(value).__name__}"
-            raise JournalDamaged(workflow_id, damage)
+    if list(map(type, row)) != _RECORD:
+        for name, value, kind in zip(row.keys(), row, _RECORD, strict=True):
+            if type(value) is not kind:
+                damage = f"timeline column {name} is of type {type(value).__name__}"
+                raise JournalDamaged(workflow_id, damage)
     return Record(*row)

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -98,13 +99,16 @@ class FencedLookup:
     at: str
 
 
+_readable_text = partial(str, encoding="utf-8", errors="backslashreplace")
+
+
 class LedgerRows:
     """What a tool ledger holds. A damaged receipt is handed out as it is, to be noticed."""
 
     def __init__(self, database: Database) -> None:
         """Take `database` over. Raises `StoreRefused` for a ledger without an id, and closes it."""
         # Text that is no longer UTF-8 is handed out as well: as a receipt that does not verify.
-        database.connection.text_factory = lambda text: text.decode(errors="backslashreplace")
+        database.connection.text_factory = _readable_text
         self._database = database
         try:
             self._ledger_id = _ledger_id(database)
