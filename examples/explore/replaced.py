@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from pathlib import Path
 
 synced = sys.argv[1:]
 
@@ -17,7 +18,7 @@ for number in range(1, 4):
         if "file" in synced:
             file.flush()
             os.fsync(file.fileno())
-    os.replace("state.json.tmp", "state.json")
+    Path("state.json.tmp").replace("state.json")
     if "directory" in synced:
         directory = os.open(".", os.O_RDONLY)
         os.fsync(directory)
