@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from resumeproof.domain.printable import escaped
+from resumeproof.evidence.order import Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +65,22 @@ class Mark(Enum):
     LIFE = auto()
     DEATH = auto()
     END = auto()
+    WAIT = auto()
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the picture. With `arrow`, a life wrote what stands in the outer lane."""
+    """One line of the picture. With `arrow`, a life wrote what stands in the outer lane.
+
+    `entry` is what stands there, where it is a record or a call.
+    """
 
     journal: str = ""
     process: str = ""
     ledger: str = ""
     mark: Mark = Mark.NONE
     arrow: bool = False
+    entry: Entry | None = None
 
 
 HEADER = Row("JOURNAL", "PROCESS", "TOOL LEDGER")
@@ -113,6 +119,7 @@ def drawn(row: Row, glyphs: Glyphs, lanes: Lanes = WIDE) -> str:
 def _lane(mark: Mark, glyphs: Glyphs) -> str:
     return {
         Mark.NONE: "",
+        Mark.WAIT: "",
         Mark.BIRTH: glyphs.birth,
         Mark.LIFE: glyphs.down,
         Mark.DEATH: glyphs.death,

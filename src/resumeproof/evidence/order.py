@@ -46,49 +46,59 @@ def entries_of(records: Sequence[Record], ledger: SqliteLedger) -> list[Entry]:
     if not records:
         return []
     workflow_id = records[0].workflow_id
-    started = {
-        int(record.facts["attempt"]): index
-        for index, record in enumerate(records)
-        if record.event == Event.ATTEMPT_STARTED
-    }
+    return in_order(
+        [recorded(record.event, record.at, record.facts) for record in records],
+        calls=list(ledger.invocations(workflow_id)),
+        lookups=list(ledger.lookups(workflow_id)),
+    )
+
+
+def recorded(event: str, at: str, facts: Mapping[str, Any]) -> Entry:
+    """A timeline's record as an entry."""
+    return Entry("journal", event, at, facts.get("attempt"), facts)
+
+
+def in_order(
+    records: Sequence[Entry], *, calls: Sequence[Invocation], lookups: Sequence[FencedLookup]
+) -> list[Entry]:
+    """Merge a workflow's records, of which there is one at least, with what reached its tool."""
     after: dict[int, list[Entry]] = {}
-    for place, entry in _placed(workflow_id, ledger, started, len(records) - 1):
+    for place, entry in _placed(records, calls, lookups):
         after.setdefault(place, []).append(entry)
     merged: list[Entry] = []
     for index, record in enumerate(records):
-        merged.append(_of_record(record))
+        merged.append(record)
         merged += after.get(index, ())
     return merged
 
 
 def _placed(
-    workflow_id: str, ledger: SqliteLedger, started: Mapping[int, int], last: int
+    records: Sequence[Entry], calls: Sequence[Invocation], lookups: Sequence[FencedLookup]
 ) -> list[tuple[int, Entry]]:
     """The ledger's entries, each with the index of the record it comes after.
 
     A refused call of an older attempt came after the fence that refused it, and an attempt that
     the journal has no record of after everything: the journal was rolled back behind it.
     """
-    lookups = list(ledger.lookups(workflow_id))
+    started = {
+        record.attempt: index
+        for index, record in enumerate(records)
+        if record.what == Event.ATTEMPT_STARTED
+    }
     fences = (look.attempt for look in lookups if look.outcome != LookupOutcome.FENCED)
     newest_fence = max(fences, default=0)
 
     def place(reached: Invocation | FencedLookup) -> int:
         fenced = reached.outcome == LookupOutcome.FENCED
         attempt = max(reached.attempt, newest_fence) if fenced else reached.attempt
-        return started.get(attempt, last)
+        return started.get(attempt, len(records) - 1)
 
     # Calls keep the ledger's order, whatever the journal says of their attempts.
-    calls: list[tuple[int, Entry]] = []
-    for invocation in ledger.invocations(workflow_id):
-        before = calls[-1][0] if calls else 0
-        calls.append((max(before, place(invocation)), _of_invocation(invocation)))
-    return [(place(look), _of_lookup(look)) for look in lookups] + calls
-
-
-def _of_record(record: Record) -> Entry:
-    facts = record.facts
-    return Entry("journal", record.event, record.at, facts.get("attempt"), facts)
+    placed: list[tuple[int, Entry]] = []
+    for invocation in calls:
+        before = placed[-1][0] if placed else 0
+        placed.append((max(before, place(invocation)), _of_invocation(invocation)))
+    return [(place(look), _of_lookup(look)) for look in lookups] + placed
 
 
 def _of_invocation(invocation: Invocation) -> Entry:
