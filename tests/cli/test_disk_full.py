@@ -86,7 +86,10 @@ def test_a_file_that_may_not_grow_at_the_acknowledgement(desk: Desk) -> None:
         "running", True, {"alive": False},
     )  # fmt: skip
     assert desk.totals()["effects"] == 1
-    assert read_counts(desk.path / JOURNAL) == {"outcome_commit_failed": 1}
+    assert read_counts(desk.path / JOURNAL) == {
+        "outcome_commit_failed": 1,
+        "terminal_append_failed": 1,
+    }
     assert settled(desk, workflow_id) == ("completed", True, 2, 1)
     assert desk.totals()["effects"] == 1
 

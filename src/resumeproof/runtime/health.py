@@ -31,9 +31,9 @@ class Counter(StrEnum):
     """What is counted."""
 
     TERMINAL_APPEND_FAILED = "terminal_append_failed"
-    """The record that ends a workflow could not be appended."""
+    """The record that ends a workflow could not be appended, or not committed."""
     OUTCOME_COMMIT_FAILED = "outcome_commit_failed"
-    """The tool has answered, and the journal would not take the outcome."""
+    """A driver knew something, such as a tool's answer, and the journal would not take it."""
     CUT_OFF = "cut_off"
     """A death had left what was never committed, such as a torn line, and it was cut off."""
 

@@ -39,9 +39,9 @@ from resumeproof.domain.decision import (
 from resumeproof.domain.inspection import Stored, found_digest
 from resumeproof.domain.instant import format_instant
 from resumeproof.domain.receipt import Answer, Receipt, ToolCall
-from resumeproof.domain.record import Draft
+from resumeproof.domain.record import Draft, Record
 from resumeproof.domain.recovery import Facts, decide, key_alive
-from resumeproof.domain.status import Event, Status
+from resumeproof.domain.status import ENDED, Event, Status
 from resumeproof.domain.workflow import Workflow
 from resumeproof.errors import (
     ApprovalMismatch,
@@ -127,8 +127,10 @@ def _commit(held: Held, engine: Engine, drafts: Sequence[Draft]) -> Held:
     try:
         with engine.journal.transaction() as transaction:
             return write(transaction, held, drafts, at=at)
-    except StoreUnavailable as error:
+    except (StoreUnavailable, OSError) as error:
         engine.health.count(Counter.OUTCOME_COMMIT_FAILED, str(error))
+        if ends(held, drafts, at=at):
+            engine.health.count(Counter.TERMINAL_APPEND_FAILED, str(error))
         raise
 
 
@@ -246,13 +248,7 @@ def write(transaction: JournalTransaction, held: Held, drafts: Sequence[Draft], 
 
     Records that a dead driver left ahead of the row become true by the same save.
     """
-    before = held.workflow
-    records, workflow = protocol.extend(before, drafts, workflow_id=before.id, at=at)
-    written = replace(held, workflow=workflow)
-    if workflow.status is Status.RUNNING and not workflow.in_doubt:
-        follow_up = ending(written)
-        more, workflow = protocol.extend(workflow, follow_up, workflow_id=before.id, at=at)
-        records += more
+    records, workflow = _extended(held, drafts, at)
     for record in records:
         transaction.append(record)
     saved_revision = int(held.stored.row["revision"])
@@ -264,3 +260,19 @@ def write(transaction: JournalTransaction, held: Held, drafts: Sequence[Draft], 
         records=held.stored.records + records,
     )
     return replace(held, workflow=workflow, stored=stored)
+
+
+def ends(held: Held, drafts: Sequence[Draft], *, at: str) -> bool:
+    """Whether writing these drafts ends the workflow."""
+    return _extended(held, drafts, at)[1].status in ENDED
+
+
+def _extended(held: Held, drafts: Sequence[Draft], at: str) -> tuple[tuple[Record, ...], Workflow]:
+    """The drafts' records and those of the pure commands after them, and the workflow then."""
+    before = held.workflow
+    records, workflow = protocol.extend(before, drafts, workflow_id=before.id, at=at)
+    if workflow.status is Status.RUNNING and not workflow.in_doubt:
+        follow_up = ending(replace(held, workflow=workflow))
+        more, workflow = protocol.extend(workflow, follow_up, workflow_id=before.id, at=at)
+        records += more
+    return records, workflow

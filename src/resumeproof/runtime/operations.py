@@ -17,7 +17,7 @@ from resumeproof.domain.folding import next_status
 from resumeproof.domain.inspection import found_digest, inspect
 from resumeproof.domain.instant import format_instant
 from resumeproof.domain.record import Draft
-from resumeproof.domain.status import ENDED, TRANSITIONS, Event
+from resumeproof.domain.status import Event
 from resumeproof.domain.workflow import Workflow
 from resumeproof.errors import (
     ApprovalMismatch,
@@ -29,7 +29,7 @@ from resumeproof.errors import (
 from resumeproof.runtime.clock import Clock
 from resumeproof.runtime.engine import Held
 from resumeproof.runtime.health import Counter, Health
-from resumeproof.runtime.kernel import write
+from resumeproof.runtime.kernel import ends, write
 from resumeproof.runtime.programs import PROGRAMS, Programs, program_of
 from resumeproof.stores.protocols import Journal
 
@@ -162,8 +162,7 @@ def _commit(journal: Journal, clock: Clock, held: Held, drafts: Sequence[Draft])
     try:
         with journal.transaction() as transaction:
             return write(transaction, held, drafts, at=format_instant(clock.now())).workflow
-    except StoreUnavailable as error:
-        status = held.workflow.status
-        if any(TRANSITIONS.get((status, draft.event)) in ENDED for draft in drafts):
+    except (StoreUnavailable, OSError) as error:
+        if ends(held, drafts, at=format_instant(clock.now())):
             Health(journal.path, clock).count(Counter.TERMINAL_APPEND_FAILED, str(error))
         raise

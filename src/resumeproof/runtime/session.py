@@ -135,7 +135,7 @@ def driving(site: Site, wrap: Wrap = unwrapped) -> Iterator[Engine]:
             ledger_id=ledger.ledger_id,
             clock=site.clock,
             identity=site.identity,
-            health=Health(site.journal),
+            health=Health(site.journal, site.clock),
             token=token,
             programs=site.programs,
             register=partial(ledger.register, fail_before=0),
@@ -207,7 +207,7 @@ def _reading(site: Site) -> Iterator[Engine]:
             ledger_id=ledger.ledger_id,
             clock=site.clock,
             identity=site.identity,
-            health=Health(site.journal),
+            health=Health(site.journal, site.clock),
             token="",
             programs=site.programs,
         )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 from resumeproof.crash.plan import CrashPlan
-from resumeproof.domain.conformance import Certificate, ConformanceReport, ProofTerms
+from resumeproof.domain.conformance import ConformanceReport, ProofTerms
 from resumeproof.proof.explore import prove
 from resumeproof.proof.lives import FORKED
 from resumeproof.proof.progress import Progress
@@ -52,8 +53,11 @@ def prove_cell(
     progress: Progress,
     plan: CrashPlan | None = None,
     make_world: MakeWorld = World,
+    keep: Path | None = None,
 ) -> ConformanceReport:
     """Prove a shape at every persistence call and tool call, or carry out one plan alone.
+
+    `keep`: where what each life of that one plan leaves is copied to.
 
     Raises `SubjectFailed` where it fails without a crash.
     """
@@ -64,6 +68,7 @@ def prove_cell(
         depth=depth,
         timeout_seconds=LIFE_TIMEOUT_SECONDS,
         dedupe=True,
+        keep=keep,
     )
     subject = ShapeSubject(cell.shape, cell.journal_format, make_world, cell.mode)
     # What a copy that is killed leaves shows nothing of a driver that lives on.
@@ -75,22 +80,9 @@ def prove_cell(
         contract=cell.shape.contract,
         run_id=RUN_ID,
         kill=str(cell.mode.kill),
+        mode=str(cell.mode),
         depth=depth,
         timeout_seconds=LIFE_TIMEOUT_SECONDS,
         plan=None if plan is None else str(plan),
     )
     return report
-
-
-def total(reports: Sequence[ConformanceReport]) -> Certificate:
-    """The certificates of several proofs as one: every figure is a sum."""
-    certificates = [report.certificate for report in reports]
-    return Certificate(
-        enumerated=sum(each.enumerated for each in certificates),
-        fired=sum(each.fired for each in certificates),
-        verified=sum(each.verified for each in certificates),
-        judged=sum(each.judged for each in certificates),
-        byte_images=sum(each.byte_images for each in certificates),
-        states=sum(each.states for each in certificates),
-        resumed=sum(each.resumed for each in certificates),
-    )

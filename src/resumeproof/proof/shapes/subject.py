@@ -59,9 +59,9 @@ _DURABLE: Final = MappingProxyType(
 )
 """After which calls a death leaves other files than before them."""
 
-_UNREAD: Final = (".lock", "-shm")
-"""What no resume reads: who held the lock is never believed, and SQLite builds its memory map anew
-(sqlite.org/walformat.html, section 2.2)."""
+_UNREAD: Final = (".lock", ".health", "-shm")
+"""What no resume reads: who held the lock is never believed, the counters are for people, and
+SQLite builds its memory map anew (sqlite.org/walformat.html, section 2.2)."""
 
 
 Stores = tuple[Journal, SqliteLedger]
