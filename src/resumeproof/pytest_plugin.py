@@ -150,13 +150,13 @@ class Conform:
         directory = self._config.getoption(_REPORT)
         if directory is None or report.terms is None:
             return
-        from resumeproof.evidence.proof_receipt import write_proof
+        from resumeproof.evidence.proof_receipt import CONFORM, write_proofs
 
         place = self._config.invocation_params.dir / directory / _place_of(self._test)
         if self._proofs > 1:
             place = place.with_name(f"{place.name}-{self._proofs}")
         place.mkdir(parents=True, exist_ok=True)
-        write_proof(place, report.terms, report)
+        write_proofs(place, CONFORM, [(report.terms, report)])
 
 
 @pytest.fixture

@@ -262,7 +262,7 @@ def test_evidence_is_never_overwritten(desk: Desk) -> None:
 
 def test_junit_has_a_case_for_each_scenario(desk: Desk) -> None:
     desk.run(*BROKEN, "--junit", "junit.xml")
-    suite = ElementTree.parse(desk.path / "junit.xml").getroot()
+    (suite,) = ElementTree.parse(desk.path / "junit.xml").getroot()
     assert (suite.attrib["tests"], suite.attrib["failures"]) == ("5", "2")
 
 

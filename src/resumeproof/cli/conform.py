@@ -181,7 +181,7 @@ def conform(output: Output, /, target: str, **options: Any) -> int:
         raise click.Abort from interrupt
     assert report.terms is not None
     terms = replace(report.terms, subject=target)
-    destination.write(terms, report)
+    destination.write("conform", [(terms, report)])
     _print(output, terms, report, keep)
     if interrupted:
         return Exit.INTERRUPTED

@@ -1,8 +1,9 @@
-"""What a proof leaves for others: files that were asked for, and what a CI shows of it."""
+"""What proofs leave for others: files that were asked for, and what a CI shows of it."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from resumeproof.cli.output import complain, note
 from resumeproof.errors import UsageRefused
 
 if TYPE_CHECKING:
-    from resumeproof.domain.conformance import ConformanceReport, ProofTerms
+    from resumeproof.domain.conformance import Proof
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,26 +34,29 @@ class Destination:
             raise UsageRefused(f"JUnit file {junit}: there is no such directory")
         return cls(None if directory is None else claim_directory(directory), junit)
 
-    def write(self, terms: ProofTerms, report: ConformanceReport) -> None:
-        """Write the files, and tell GitHub Actions where it listens. Raises `StoreUnavailable`."""
-        if self.directory is not None:
-            from resumeproof.evidence.proof_receipt import write_proof
+    def write(self, kind: str, proofs: Sequence[Proof]) -> None:
+        """Write the files, and tell GitHub Actions where it listens. Raises `StoreUnavailable`.
 
-            write_proof(self.directory, terms, report)
+        `kind` is what the receipt file says was run.
+        """
+        if self.directory is not None:
+            from resumeproof.evidence.proof_receipt import write_proofs
+
+            write_proofs(self.directory, kind, proofs)
         if self.junit is not None:
             from resumeproof.evidence.files import write_durably
             from resumeproof.evidence.junit import junit_xml
 
-            write_durably(self.junit, junit_xml(terms, report))
-        _tell_github(terms, report)
+            write_durably(self.junit, junit_xml(proofs))
+        _tell_github(proofs)
 
 
-def _tell_github(terms: ProofTerms, report: ConformanceReport) -> None:
+def _tell_github(proofs: Sequence[Proof]) -> None:
     """Source: docs.github.com, "Workflow commands for GitHub Actions"."""
     if os.environ.get("GITHUB_ACTIONS") == "true":
         from resumeproof.evidence.annotations import error_commands
 
-        for command in error_commands(terms, report):
+        for command in error_commands(proofs):
             complain(command)
     summary_file = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary_file:
@@ -60,7 +64,7 @@ def _tell_github(terms: ProofTerms, report: ConformanceReport) -> None:
 
         try:
             with Path(summary_file).open("a", encoding="utf-8") as file:
-                file.write(summary(terms, report))
+                file.write(summary(proofs))
         except (OSError, ValueError) as error:
-            # The proof is done, and its verdict stands without a summary.
+            # The proofs are done, and their verdict stands without a summary.
             note(f"the job's summary cannot be written: {error}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from resumeproof.cli.conform import DEPTH_MAX, JOBS_MAX
+from resumeproof.cli.evidence import Destination
 from resumeproof.cli.interrupt import interrupted_once
 from resumeproof.cli.invocation import this_command
 from resumeproof.cli.options import one_of, takes_format
@@ -21,8 +22,10 @@ from resumeproof.errors import Exit
 from resumeproof.stores.protocols import JournalFormat
 
 if TYPE_CHECKING:
-    from resumeproof.domain.conformance import ConformanceReport
+    from resumeproof.domain.conformance import ConformanceReport, Proof
     from resumeproof.proof.shapes.run import Cell
+
+_PATH = click.Path(path_type=Path)
 
 Proved = Sequence[tuple["Cell", "ConformanceReport"]]
 
@@ -87,9 +90,10 @@ MODE_NAMES = ("sigkill", "exit86", "enospc", "eio", "rival", "stop")
     "--report",
     "report_directory",
     metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Write a receipt.json and a report.txt for each place into a new or empty directory.",
+    type=_PATH,
+    help="Write receipt.json and report.txt into a new or empty directory.",
 )
+@click.option("--junit", metavar="FILE", type=_PATH, help="Write the scenarios as JUnit XML.")
 @takes_format
 @click.pass_obj
 def shapes(output: Output, /, **options: Any) -> int:
@@ -107,22 +111,18 @@ def shapes(output: Output, /, **options: Any) -> int:
       resumeproof shapes
       resumeproof shapes --shape effect_chain --journal json --depth 2
     """
-    from resumeproof.lab.output import claim_directory
-
     plan = None if options["plan"] is None else CrashPlan.parse(options["plan"])
     depth = options["depth"]
     if plan is not None:
         depth = max(1, len(plan.points))
-    report_directory = options["report_directory"]
-    destination = None if report_directory is None else claim_directory(report_directory)
+    destination = Destination.claimed(options["report_directory"], options["junit"])
     tally = progress_bar() or Tally()
     try:
         with interrupted_once():
             proved = list(_prove(options, depth, plan, tally))
     finally:
         tally.clear()
-    if destination is not None:
-        _write(destination, proved)
+    destination.write("shapes", [_with_terms(report) for _, report in proved])
     output.document(_document(proved))
     output.lines(_matrix(proved))
     output.lines(_findings(proved))
@@ -151,18 +151,13 @@ def _prove(
         yield cell, report
 
 
-def _write(directory: Path, proved: Proved) -> None:
-    from resumeproof.evidence.proof_receipt import write_proof
-
-    for cell, report in proved:
-        place = directory / f"{cell.shape.name}-{cell.journal_format}-{cell.mode}"
-        place.mkdir()
-        assert report.terms is not None
-        write_proof(place, report.terms, report)
+def _with_terms(report: ConformanceReport) -> Proof:
+    assert report.terms is not None
+    return report.terms, report
 
 
 def _document(proved: Proved) -> dict[str, Any]:
-    from resumeproof.proof.shapes.run import total
+    from resumeproof.domain.conformance import total
 
     reports = [report for _, report in proved]
     return {
@@ -224,7 +219,7 @@ def _findings(proved: Proved) -> Iterator[str]:
 
 
 def _verdict(proved: Proved) -> str:
-    from resumeproof.proof.shapes.run import total
+    from resumeproof.domain.conformance import total
 
     reports = [report for _, report in proved]
     verdict = "PASS" if all(report.passed for report in reports) else "FAIL"

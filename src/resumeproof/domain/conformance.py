@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -227,3 +227,13 @@ class ConformanceReport:
             counted += f", {len(self.invalid)} invalid scenario(s)"
         points = f"{self.crash_points} {self.crashes_at}(s) crashed at"
         return f"conformance: {verdict}, {points}, {counted}"
+
+
+Proof = tuple[ProofTerms, ConformanceReport]
+"""A proof and its terms, whose subject may have another name for those who read of it."""
+
+
+def total(reports: Sequence[ConformanceReport]) -> Certificate:
+    """The certificates of several proofs as one: every figure is a sum."""
+    figures = [astuple(report.certificate) for report in reports]
+    return Certificate(*map(sum, zip(*figures, strict=True)))

@@ -1,4 +1,4 @@
-"""A proof as JUnit XML, which every CI shows: one test case for each scenario."""
+"""Proofs as JUnit XML, which every CI shows: one test case for each scenario."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from resumeproof.domain.conformance import ConformanceReport, ProofTerms, Verdict
+from resumeproof.domain.conformance import ConformanceReport, Proof, ProofTerms, Verdict
 from resumeproof.domain.printable import escaped
 from resumeproof.domain.verdict import Finding
 
@@ -21,14 +21,35 @@ Carriage returns are taken with them, since every reader turns them into line en
 """
 
 
-def junit_xml(terms: ProofTerms, report: ConformanceReport) -> str:
-    """The proof as one `testsuite`: the baseline, then every scenario by its plan.
+_COUNTS: Final = (
+    ("tests", "testcase"),
+    ("failures", "failure"),
+    ("errors", "error"),
+    ("skipped", "skipped"),
+)
+
+
+def junit_xml(proofs: Sequence[Proof]) -> str:
+    """Each proof as one `testsuite`: the baseline, then every scenario by its plan.
 
     A finding is a failure, an invalid scenario an error, a proof of nothing a skipped baseline.
     """
     from xml.etree import ElementTree
 
-    suite = ElementTree.Element("testsuite", name=_legal(f"resumeproof {terms.subject}"))
+    suites = ElementTree.Element("testsuites", name="resumeproof")
+    for terms, report in proofs:
+        _add_suite(suites, terms, report)
+    _count(suites)
+    ElementTree.indent(suites)
+    body = ElementTree.tostring(suites, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
+
+
+def _add_suite(suites: Element, terms: ProofTerms, report: ConformanceReport) -> None:
+    from xml.etree import ElementTree
+
+    name = _legal(f"resumeproof {terms.subject}")
+    suite = ElementTree.SubElement(suites, "testsuite", name=name)
     for plan, findings, invalid in _cases(report):
         case = ElementTree.SubElement(
             suite, "testcase", classname=_legal(terms.subject), name=_legal(plan)
@@ -41,13 +62,12 @@ def junit_xml(terms: ProofTerms, report: ConformanceReport) -> str:
             _tell(ElementTree.SubElement(case, "failure"), kinds, findings[0].detail, text)
         elif plan == BASELINE and report.nothing_proved:
             ElementTree.SubElement(case, "skipped", message="nothing proved: there are no effects")
-    for attribute, tag in (
-        ("tests", "testcase"), ("failures", "failure"), ("errors", "error"), ("skipped", "skipped"),
-    ):  # fmt: skip
-        suite.set(attribute, str(len(list(suite.iter(tag)))))
-    ElementTree.indent(suite)
-    body = ElementTree.tostring(suite, encoding="unicode")
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
+    _count(suite)
+
+
+def _count(suite: Element) -> None:
+    for attribute, tag in _COUNTS:
+        suite.set(attribute, str(sum(1 for _ in suite.iter(tag))))
 
 
 def _cases(report: ConformanceReport) -> Iterator[tuple[str, Sequence[Finding], str | None]]:

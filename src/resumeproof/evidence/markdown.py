@@ -1,12 +1,12 @@
-"""A proof as Markdown, for a CI's summary of a job."""
+"""Proofs as Markdown, for a CI's summary of a job."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from resumeproof.domain.conformance import ConformanceReport, ProofTerms
+from resumeproof.domain.conformance import ConformanceReport, Proof, ProofTerms, total
 from resumeproof.domain.printable import shown
 
 FINDINGS_AT_MOST: Final = 50
@@ -17,9 +17,36 @@ DETAIL_LENGTH_MAX: Final = 1_000
 _SYNTAX = re.compile(r"[\\`*_{}\[\]<>()#|~&!$@:]")
 
 
-def summary(terms: ProofTerms, report: ConformanceReport) -> str:
-    """A heading with the verdict, a table of findings, how to replay one, and the certificate."""
-    return "\n".join(_blocks(terms, report)) + "\n"
+SECTIONS_AT_MOST: Final = 20
+
+
+def summary(proofs: Sequence[Proof]) -> str:
+    """A heading with the verdict, a table of findings, how to replay one, and the certificate.
+
+    Of several proofs there is a table first, and then this for each that did not pass.
+    """
+    if len(proofs) == 1:
+        return "\n".join(_blocks(*proofs[0])) + "\n"
+    blocks = [*_of_many(proofs)]
+    failed = [proof for proof in proofs if not proof[1].passed]
+    for proof in failed[:SECTIONS_AT_MOST]:
+        blocks += _blocks(*proof)
+    if len(failed) > SECTIONS_AT_MOST:
+        blocks.append(f"and {len(failed) - SECTIONS_AT_MOST} more that failed\n")
+    return "\n".join(blocks) + "\n"
+
+
+def _of_many(proofs: Sequence[Proof]) -> Iterator[str]:
+    reports = [report for _, report in proofs]
+    passed = sum(report.passed for report in reports)
+    yield f"### resumeproof: {passed} of {len(proofs)} proofs passed\n"
+    yield "| proof | verdict | kills verified | findings |"
+    yield "| --- | --- | --- | --- |"
+    for terms, report in proofs:
+        verdict = "passed" if report.passed else "**FAILED**"
+        counts = f"{report.certificate.verified} | {len(report.findings)}"
+        yield f"| {literal(terms.subject)} | {verdict} | {counts} |"
+    yield f"\n{literal(str(total(reports)))}\n"
 
 
 def _blocks(terms: ProofTerms, report: ConformanceReport) -> Iterator[str]:

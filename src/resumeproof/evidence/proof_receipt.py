@@ -1,4 +1,4 @@
-"""The receipt file of a proof: what was done to a subject, and what was found.
+"""The receipt file of proofs: what was done to subjects, and what was found.
 
 Its scenarios are gone by then, and no database lies beside it. What can be re-checked is that it is
 whole, that it agrees with itself, and that the text beside it is the one it was written with.
@@ -7,54 +7,73 @@ whole, that it agrees with itself, and that the text beside it is the one it was
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from resumeproof.domain.conformance import ConformanceReport, ProofTerms
+from resumeproof.domain.conformance import (
+    ConformanceReport,
+    Proof,
+    ProofTerms,
+    Scenario,
+    Verdict,
+    total,
+)
+from resumeproof.domain.course import Course, EffectName
 from resumeproof.domain.printable import shown
-from resumeproof.errors import EvidenceBroken
 from resumeproof.evidence.files import file_digest, write_durably
-from resumeproof.evidence.receipt import RECEIPT_NAME, SCHEMA_VERSION, environment
+from resumeproof.evidence.receipt import RECEIPT_NAME, environment
 
 TEXT_NAME: Final = "report.txt"
-PROOF_KIND: Final = "conform"
+CONFORM: Final = "conform"
+SHAPES: Final = "shapes"
+EXPLORE: Final = "explore"
+PROOF_KINDS: Final = frozenset({CONFORM, SHAPES, EXPLORE})
+PROOF_SCHEMA_VERSION: Final = 2
 
-Problem = tuple[str, str]
 
-_AT_MOST: Final = {"states": "byte_images", "byte_images": "judged", "resumed": "judged"}
-"""Each figure of a certificate that cannot be above another: equal images are judged as one."""
-
-
-def write_proof(directory: Path, terms: ProofTerms, report: ConformanceReport) -> dict[str, Any]:
+def write_proofs(directory: Path, kind: str, proofs: Sequence[Proof]) -> dict[str, Any]:
     """Write `receipt.json` and `report.txt` into a directory, and return the receipt file.
 
-    Raises `StoreUnavailable`.
+    `kind` is one of `PROOF_KINDS`. Raises `StoreUnavailable`.
     """
     text = directory / TEXT_NAME
-    write_durably(text, "".join(f"{shown(line)}\n" for line in str(report).splitlines()))
+    lines = [line for proof in proofs for line in _lines(proof, alone=len(proofs) == 1)]
+    write_durably(text, "".join(f"{shown(line)}\n" for line in lines))
     receipt = {
+        "certificate": asdict(total([report for _, report in proofs])),
         "environment": environment(),
-        "kind": PROOF_KIND,
-        "schema_version": SCHEMA_VERSION,
+        "kind": kind,
+        "passed": all(report.passed for _, report in proofs),
+        "proofs": [proof_json(terms, report) for terms, report in proofs],
+        "schema_version": PROOF_SCHEMA_VERSION,
         "text": {"file": text.name, "sha256": file_digest(text, "report")},
-        **proof_json(terms, report),
     }
     # In ASCII, since what a subject says of itself may hold lone surrogates.
-    write_durably(directory / RECEIPT_NAME, json.dumps(receipt, indent=2, sort_keys=True) + "\n")
+    write_durably(directory / RECEIPT_NAME, json.dumps(receipt, indent=1, sort_keys=True) + "\n")
     return receipt
+
+
+def _lines(proof: Proof, *, alone: bool) -> list[str]:
+    terms, report = proof
+    told = str(report).splitlines()
+    return told if alone else [f"{terms.subject}:", *told, ""]
 
 
 def proof_json(terms: ProofTerms, report: ConformanceReport) -> dict[str, Any]:
     """A proof as JSON: its terms, its findings, and what they rest on."""
     fewest = report.fewest_inputs
+    effects = _Effects(report.undisturbed.effects)
+    scenarios = [
+        _scenario(scenario, verdict, terms, effects) for scenario, verdict in report.verdicts()
+    ]
     return {
         "subject": terms.subject,
         "passed": report.passed,
         "nothing_proved": report.nothing_proved,
         "crash_points": report.crash_points,
+        "crashes_at": report.crashes_at,
         "findings": [
             {
                 "kind": str(finding.kind),
@@ -70,19 +89,72 @@ def proof_json(terms: ProofTerms, report: ConformanceReport) -> dict[str, Any]:
         "scored": None if report.scored is None else asdict(report.scored),
         "certificate": asdict(report.certificate),
         "shared_prefixes": report.shared_prefixes,
+        "unshareable": report.unshareable,
+        "absorbed": report.absorbed,
         "terms": _terms(terms),
         "inputs": list(map(_plain, terms.inputs)),
-        "scenarios": [
-            {
-                "plan": scenario.plan,
-                "kill": terms.kill,
-                "run_id": scenario.run_id,
-                "verdict": str(verdict),
-                "invalid": scenario.invalid,
-            }
-            for scenario, verdict in report.verdicts()
-        ],
+        "undisturbed": {
+            "effects": len(report.undisturbed.effects),
+            "passed": list(report.undisturbed.passed),
+            "state": report.undisturbed.state,
+            "words": list(report.undisturbed.words),
+        },
+        "effects": [asdict(effect) for effect in effects.names],
+        "scenarios": scenarios,
+        "exploration": _exploration(report),
     }
+
+
+def _exploration(report: ConformanceReport) -> dict[str, Any] | None:
+    told = report.exploration
+    if told is None:
+        return None
+    return asdict(told) | {"domains": list(told.domains), "not_covered": list(told.not_covered)}
+
+
+def _scenario(
+    scenario: Scenario, verdict: Verdict, terms: ProofTerms, effects: _Effects
+) -> dict[str, Any]:
+    return {
+        "plan": scenario.plan,
+        "kill": scenario.kill or terms.kill,
+        "run_id": scenario.run_id,
+        "verdict": str(verdict),
+        "invalid": scenario.invalid,
+        "note": scenario.note,
+        "course": None if scenario.course is None else _course(scenario.course, effects),
+    }
+
+
+def _course(course: Course, effects: _Effects) -> dict[str, Any]:
+    return {
+        "absorbed": course.absorbed,
+        "committed": list(course.committed),
+        "doubts": list(course.doubts),
+        "effects": effects.runs(course),
+        "hung": course.hung,
+        "raised": course.raised,
+    }
+
+
+class _Effects:
+    """Every effect of a proof once, by its number."""
+
+    def __init__(self, undisturbed: Sequence[EffectName]) -> None:
+        self.names = list(undisturbed)
+        self._others: dict[EffectName, int] = {}
+
+    def runs(self, course: Course) -> list[list[int]]:
+        return [
+            [self._number(part)] * 2 if isinstance(part, EffectName) else list(part)
+            for part in course.effects
+        ]
+
+    def _number(self, other: EffectName) -> int:
+        if other not in self._others:
+            self.names.append(other)
+            self._others[other] = len(self.names)
+        return self._others[other]
 
 
 def _terms(terms: ProofTerms) -> dict[str, Any]:
@@ -92,6 +164,7 @@ def _terms(terms: ProofTerms) -> dict[str, Any]:
         "depth": terms.depth,
         "isolation": terms.isolation,
         "kill": terms.kill,
+        "mode": terms.mode or terms.kill,
         "plan": terms.plan,
         "run_id": terms.run_id,
         "timeout_seconds": terms.timeout_seconds,
@@ -120,83 +193,9 @@ def _same(found: object, value: object) -> bool:
     return found == value
 
 
-# -- checking it again -----------------------------------------------------------------------
-
-
-def check_proof(receipt: Mapping[str, Any], path: Path) -> dict[str, int]:
-    """Check a proof's receipt file, which has its shape already, and return its totals.
-
-    Raises `EvidenceBroken` for the first thing that does not hold, and `StoreNotFound` where the
-    text beside it is missing.
-    """
-    problem = next(_problems(receipt), None)
-    if problem is not None:
-        raise EvidenceBroken(str(path), *problem)
-    text = path.parent / receipt["text"]["file"]
-    if file_digest(text, "report") != receipt["text"]["sha256"]:
-        raise EvidenceBroken(str(text), "its SHA-256", "the report was changed")
-    invalid = sum(scenario["verdict"] == "invalid" for scenario in receipt["scenarios"])
-    return {
-        "scenarios": len(receipt["scenarios"]),
-        "findings": len(receipt["findings"]),
-        "invalid": invalid,
-    }
-
-
-def _problems(receipt: Mapping[str, Any]) -> Iterator[Problem]:
-    scenarios: Sequence[Mapping[str, Any]] = receipt["scenarios"]
-    yield from _problems_of_scenarios(receipt, scenarios)
-    yield from _problems_of_certificate(receipt["certificate"], scenarios)
-    plans = {scenario["plan"] for scenario in scenarios} | {"baseline"}
-    for index, finding in enumerate(receipt["findings"]):
-        if finding["plan"] not in plans:
-            yield f"findings/{index}/plan", f"there is no scenario {finding['plan']}"
-    failed = bool(receipt["findings"]) or any(each["verdict"] == "invalid" for each in scenarios)
-    if receipt["passed"] is failed:
-        yield "passed", f"it says {receipt['passed']}, and the findings say otherwise"
-    if receipt["nothing_proved"] is not (receipt["crash_points"] == 0):
-        yield "nothing_proved", f"{receipt['crash_points']} effects were crashed at"
-
-
-def _problems_of_scenarios(
-    receipt: Mapping[str, Any], scenarios: Sequence[Mapping[str, Any]]
-) -> Iterator[Problem]:
-    found = {finding["plan"] for finding in receipt["findings"]}
-    for member in ("plan", "run_id"):
-        counted = Counter(scenario[member] for scenario in scenarios)
-        for name, times in counted.items():
-            if times > 1:
-                yield "scenarios", f"{member} {name} is there {times} times"
-    for index, scenario in enumerate(scenarios):
-        if scenario["kill"] != receipt["terms"]["kill"]:
-            yield f"scenarios/{index}/kill", f"the terms say {receipt['terms']['kill']}"
-        due = "failed" if scenario["plan"] in found else "passed"
-        due = due if scenario["invalid"] is None else "invalid"
-        if scenario["verdict"] != due:
-            yield (
-                f"scenarios/{index}/verdict",
-                f"it says {scenario['verdict']}, and was to be {due}",
-            )
-
-
-def _problems_of_certificate(
-    certificate: Mapping[str, int], scenarios: Sequence[Mapping[str, Any]]
-) -> Iterator[Problem]:
-    if certificate["enumerated"] != len(scenarios):
-        told = f"{certificate['enumerated']} enumerated, and {len(scenarios)} scenarios are told of"
-        yield "certificate/enumerated", told
-    valid = sum(scenario["invalid"] is None for scenario in scenarios)
-    for member in ("fired", "verified", "judged"):
-        count = certificate[member]
-        # An invalid scenario may have come this far, and need not.
-        if not valid <= count <= len(scenarios):
-            yield f"certificate/{member}", f"it says {count}, of {valid} valid scenarios"
-    # What has other bytes may mean the same, and each image is resumed once at least.
-    for fewer, more in (
-        ("states", "byte_images"),
-        ("byte_images", "judged"),
-        ("resumed", "judged"),
-    ):
-        if certificate[fewer] > certificate[more]:
-            told = f"{certificate[fewer]}, of {certificate[more]} {more}"
-            yield f"certificate/{fewer}", told
+def proofs_of(receipt: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """The proofs that a receipt file of any version tells of; in the first it was one by itself."""
+    if receipt["schema_version"] == 1:
+        return (receipt,)
+    proofs: Sequence[Mapping[str, Any]] = receipt["proofs"]
+    return proofs

@@ -19,21 +19,33 @@ Problem = tuple[str, str]
 """The place that does not fit, as a JSON pointer (RFC 6901), and why."""
 
 
-SCHEMA_FILES = MappingProxyType({"demo": "receipt-1.json", "conform": "proof-receipt-1.json"})
-"""The schema of each kind of receipt file."""
+SCHEMA_FILES = MappingProxyType(
+    {
+        "demo": ("receipt-1.json",),
+        "conform": ("proof-receipt-1.json", "proof-receipt-2.json"),
+        "shapes": ("proof-receipt-2.json",),
+        "explore": ("proof-receipt-2.json",),
+    }
+)
+"""The schemas of each kind of receipt file, the newest last: older ones are read for good."""
 
 
-def receipt_schema(kind: str = "demo") -> dict[str, Any]:
-    """The published schema of a kind of receipt file."""
-    source = resources.files("resumeproof.evidence").joinpath("schema", SCHEMA_FILES[kind])
+def receipt_schema(kind: str = "demo", version: object = None) -> dict[str, Any]:
+    """The published schema of a kind of receipt file; the newest where there is no such version."""
+    files = SCHEMA_FILES[kind]
+    ending = f"-{version}.json"
+    name = next((file for file in files if file.endswith(ending)), files[-1])
+    source = resources.files("resumeproof.evidence").joinpath("schema", name)
     schema: dict[str, Any] = json.loads(source.read_text(encoding="utf-8"))
     return schema
 
 
 def shape_problem(document: object) -> Problem | None:
     """The first place that is not of its kind's shape; None where all of it is."""
-    kind = document.get("kind") if isinstance(document, dict) else None
-    schema = receipt_schema("conform" if kind == "conform" else "demo")
+    told = document if isinstance(document, dict) else {}
+    kind = told.get("kind")
+    known = kind if isinstance(kind, str) and kind in SCHEMA_FILES else "demo"
+    schema = receipt_schema(known, told.get("schema_version"))
     return _Checker(schema.get("$defs", {})).problem(document, schema, "")
 
 

@@ -1,4 +1,4 @@
-"""Re-check a receipt file against the two databases beside it.
+"""Re-check a receipt file against the two stores beside it.
 
 First the stores are audited as they are. Then everything that the receipt file states is derived
 again, from what the stores held when it was written: both only grow at their ends, so that is as
@@ -21,12 +21,14 @@ from resumeproof.evidence.audit import audit
 from resumeproof.evidence.compare import first_difference, named
 from resumeproof.evidence.contents import Contents, read_contents
 from resumeproof.evidence.files import file_digest
-from resumeproof.evidence.integrity import check_pages, check_schema
-from resumeproof.evidence.proof_receipt import PROOF_KIND, check_proof
+from resumeproof.evidence.integrity import check_form, check_pages, never_true
+from resumeproof.evidence.proof_check import check_proofs
+from resumeproof.evidence.proof_receipt import PROOF_KINDS
 from resumeproof.evidence.reading import read_receipt
 from resumeproof.evidence.receipt import RECEIPT_NAME, derive
+from resumeproof.stores.journals import format_of, open_journal
 from resumeproof.stores.place import is_directory
-from resumeproof.stores.sqlite_journal import SqliteJournal
+from resumeproof.stores.protocols import JournalFormat, OpenJournal
 from resumeproof.stores.sqlite_ledger import SqliteLedger
 
 _DERIVED = ("ledger", "totals", "workflows")
@@ -47,20 +49,20 @@ class Verified:
 def verify(path: Path) -> Verified:
     """Verify a receipt file, or the one in a directory; nothing is written.
 
-    That of a proof has no databases beside it; of it `check_proof` checks what can be checked.
+    That of a proof has no stores beside it; of it `check_proofs` checks what can be checked.
 
     Raises `EvidenceBroken` for the first thing that does not hold, `StoreNotFound` where the
     receipt file, a store or the picture is missing, and what opening a store raises.
     """
     receipt_path = path / RECEIPT_NAME if is_directory(path) else path
     receipt = read_receipt(receipt_path)
-    if receipt["kind"] == PROOF_KIND:
-        return Verified(receipt_path, (), check_proof(receipt, receipt_path))
+    if receipt["kind"] in PROOF_KINDS:
+        return Verified(receipt_path, (), check_proofs(receipt, receipt_path))
     check_account(receipt, str(receipt_path))
     directory, stores = receipt_path.parent, receipt["stores"]
     files = {kind: directory / stores[kind]["file"] for kind in ("journal", "ledger")}
     with (
-        SqliteJournal.open_reader(files["journal"]) as journal,
+        open_journal(files["journal"]) as journal,
         SqliteLedger.open_reader(files["ledger"]) as ledger,
     ):
         for store in (journal, ledger):
@@ -68,9 +70,10 @@ def verify(path: Path) -> Verified:
         contents = read_contents(journal, ledger)
         audit(contents)
         _compare(receipt, contents, receipt_path)
+        _check_durability(receipt, files["journal"], receipt_path)
         for store in (journal, ledger):
-            check_schema(store)
-    extended = tuple(_extensions(receipt, contents))
+            check_form(store)
+        extended = (*_extensions(receipt, contents), *_never_true(contents, journal))
     for kind, file in files.items():
         if not extended and file_digest(file, kind) != stores[kind]["sha256"]:
             detail = "the contents are the same, and the bytes are not"
@@ -100,6 +103,16 @@ def _compare(receipt: Mapping[str, Any], contents: Contents, path: Path) -> None
         raise EvidenceBroken(str(path), named(place, receipt), detail)
 
 
+def _check_durability(receipt: Mapping[str, Any], journal: Path, path: Path) -> None:
+    """A directory of JSON files was written as JSON, and a database was not."""
+    in_json = format_of(journal) is JournalFormat.JSON
+    for index, scenario in enumerate(receipt["scenarios"]):
+        told = scenario["durability"]["journal"]["journal_mode"]
+        if (told == "json") is not in_json:
+            where = f"scenarios/{index}/durability/journal/journal_mode"
+            raise EvidenceBroken(str(path), where, f"it says {told!r}, and the journal is none")
+
+
 def _bears(action: Mapping[str, Any] | None, digest: str) -> bool:
     if action is None:
         return False
@@ -125,6 +138,15 @@ def _extensions(receipt: Mapping[str, Any], contents: Contents) -> Iterator[str]
         more = len(getattr(contents, table)) - len(rows)
         if more:
             yield f"the ledger has {_counted(more, f'more {table[:-1]}')}"
+
+
+def _never_true(contents: Contents, journal: OpenJournal) -> Iterator[str]:
+    """What somebody left who went on, and died before anything became true."""
+    for stored in contents.workflows:
+        if stored.uncommitted:
+            yield f"workflow {stored.row['id']} has {stored.uncommitted}, which was never true"
+    for left in never_true(journal):
+        yield f"the journal has {left}"
 
 
 def _counted(number: int, noun: str) -> str:

@@ -10,6 +10,7 @@ from resumeproof.domain.conformance import (
     Scenario,
 )
 from resumeproof.domain.contract import Lookup, ToolContract
+from resumeproof.domain.course import Course, EffectName, Undisturbed
 from resumeproof.domain.verdict import Finding, FindingKind
 
 HOSTILE = "\x1b[2J\x00|`<b>&amp;\ud800\u202e]]>--%0A::error::\r\n@everyone $x$ https://e.test"
@@ -27,9 +28,12 @@ def passed() -> ConformanceReport:
         crash_points=1,
         certificate=Certificate(2, 2, 2, 2, byte_images=2, states=2, resumed=2),
         scenarios=[
-            Scenario("effect:before#1", "run-1-before"),
-            Scenario("effect:after#1", "run-1"),
+            Scenario("effect:before#1", "run-1-before", course=Course((0,), ((1, 1),))),
+            Scenario("effect:after#1", "run-1", course=Course((1,), ((1, 1),))),
         ],
+        undisturbed=Undisturbed(
+            ("effect:before#1", "effect:after#1"), (EffectName("charge", "job-1"),), "['job-1']"
+        ),
     )
 
 
@@ -48,10 +52,19 @@ def failed(detail: str = "'charge' happened 2 times") -> ConformanceReport:
         ],
         certificate=Certificate(3, 2, 2, 2, byte_images=2, states=1, resumed=2),
         scenarios=[
-            Scenario("effect:before#1", "run-1-before"),
-            Scenario("effect:after#1", "run-1"),
+            Scenario("effect:before#1", "run-1-before", course=Course((0,), ((1, 2),))),
+            Scenario(
+                "effect:after#1",
+                "run-1",
+                course=Course((1,), ((1, 1), EffectName("charge", detail), (1, 1)), raised=detail),
+            ),
             Scenario("effect:before#2", "run-2-before", detail),
         ],
+        undisturbed=Undisturbed(
+            tuple(f"effect:{side}#{number}" for number in (1, 2) for side in ("before", "after")),
+            (EffectName("charge", "job-1"), EffectName(detail, None, detail)),
+            detail,
+        ),
         invalid=[f"effect:before#2: {detail}"],
         nondeterminism=detail,
         scored=Ambiguity(1, 1, 2, 0),

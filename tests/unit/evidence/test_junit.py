@@ -19,18 +19,18 @@ def cases(document: str) -> dict[str, list[tuple[str, str]]]:
 
 
 def counts(document: str) -> dict[str, str]:
-    suite = ElementTree.fromstring(document)
+    (suite,) = ElementTree.fromstring(document)
     return {name: suite.attrib[name] for name in ("tests", "failures", "errors", "skipped")}
 
 
 def test_each_scenario_is_a_case() -> None:
-    document = junit_xml(terms(), passed())
+    document = junit_xml([(terms(), passed())])
     assert cases(document) == {"baseline": [], "effect:before#1": [], "effect:after#1": []}
     assert counts(document) == {"tests": "3", "failures": "0", "errors": "0", "skipped": "0"}
 
 
 def test_findings_are_failures_and_invalid_scenarios_errors() -> None:
-    document = junit_xml(terms(), failed())
+    document = junit_xml([(terms(), failed())])
     assert cases(document) == {
         "baseline": [("failure", "state_lost")],
         "effect:before#1": [],
@@ -41,11 +41,11 @@ def test_findings_are_failures_and_invalid_scenarios_errors() -> None:
 
 
 def test_a_proof_of_nothing_is_skipped() -> None:
-    assert cases(junit_xml(terms(), nothing())) == {"baseline": [("skipped", "")]}
+    assert cases(junit_xml([(terms(), nothing())])) == {"baseline": [("skipped", "")]}
 
 
 def test_a_failure_tells_all_findings_and_how_to_replay_them() -> None:
-    suite = ElementTree.fromstring(junit_xml(terms(), failed()))
+    (suite,) = ElementTree.fromstring(junit_xml([(terms(), failed())]))
     (failure,) = suite.iterfind("testcase[@name='effect:after#1']/failure")
     assert (failure.text or "").splitlines() == [
         "[effect_replayed] crash after effect #1: 'charge' happened 2 times",
@@ -55,8 +55,8 @@ def test_a_failure_tells_all_findings_and_how_to_replay_them() -> None:
 
 
 def test_hostile_text_comes_through_with_what_is_no_xml_escaped() -> None:
-    document = junit_xml(terms(HOSTILE), failed(HOSTILE))
-    suite = ElementTree.fromstring(document)
+    document = junit_xml([(terms(HOSTILE), failed(HOSTILE))])
+    (suite,) = ElementTree.fromstring(document)
     (failure,) = suite.iterfind("testcase[@name='baseline']/failure")
     readable = HOSTILE
     for character in "\x1b\x00\ud800\r":
@@ -71,7 +71,7 @@ NO_CHARACTERS = ["\x00", "\x0b", "\x1f", "\ud800", "\udfff", "\ufffe", "\uffff"]
 
 @pytest.mark.parametrize("character", NO_CHARACTERS, ids=lambda it: f"U+{ord(it):04X}")
 def test_what_xml_cannot_hold_is_escaped(character: str) -> None:
-    suite = ElementTree.fromstring(junit_xml(terms(character), passed()))
+    (suite,) = ElementTree.fromstring(junit_xml([(terms(character), passed())]))
     assert suite.attrib["name"] == f"resumeproof \\u{ord(character):04x}"
 
 
@@ -80,5 +80,5 @@ CHARACTERS = ["\t", "\n", "é", "\u202e", "\ufffd", "\U0001f600", "&", "<", '"',
 
 @pytest.mark.parametrize("character", CHARACTERS, ids=ascii)
 def test_what_xml_can_hold_comes_through(character: str) -> None:
-    suite = ElementTree.fromstring(junit_xml(terms(character), passed()))
+    (suite,) = ElementTree.fromstring(junit_xml([(terms(character), passed())]))
     assert suite.attrib["name"] == f"resumeproof {character}"

@@ -16,7 +16,7 @@ def unescaped(markdown: str) -> str:
 
 
 def test_a_proof_that_passed() -> None:
-    assert unescaped(summary(terms(), passed())) == (
+    assert unescaped(summary([(terms(), passed())])) == (
         "### resumeproof: agent:make\n"
         "\n"
         "conformance: PASS, 1 effect(s) crashed at, 0 finding(s)\n"
@@ -28,7 +28,7 @@ def test_a_proof_that_passed() -> None:
 
 
 def test_a_proof_that_failed() -> None:
-    told = unescaped(summary(terms(), failed("it was")))
+    told = unescaped(summary([(terms(), failed("it was"))]))
     expected = (
         "conformance: FAIL, 2 effect(s) crashed at, 3 finding(s), 1 invalid scenario(s)\n",
         "two runs without a crash differ: it was\n",
@@ -43,11 +43,11 @@ def test_a_proof_that_failed() -> None:
 
 
 def test_a_proof_of_nothing() -> None:
-    assert "nothing proved" in summary(terms(), nothing())
+    assert "nothing proved" in summary([(terms(), nothing())])
 
 
 def test_hostile_text_is_text() -> None:
-    told = summary(terms(HOSTILE), failed(HOSTILE))
+    told = summary([(terms(HOSTILE), failed(HOSTILE))])
     rows = [line for line in told.splitlines() if line.startswith("| ")]
     # An unescaped bar would be one more cell, an unescaped line end one more row.
     cells = {len(re.findall(r"(?<!\\)\|", row)) for row in rows}
@@ -62,21 +62,21 @@ def test_a_command_that_holds_backticks_stays_in_its_block() -> None:
     report = failed()
     report.replay = "resumeproof conform '```a:b'"
     assert "````sh\nresumeproof conform '```a:b' --plan 'baseline'\n````\n" in summary(
-        terms(), report
+        [(terms(), report)]
     )
 
 
 def test_what_is_endless_is_cut() -> None:
     report = failed("x" * 10 * DETAIL_LENGTH_MAX)
     report.findings *= 1_000
-    told = summary(terms(), report)
+    told = summary([(terms(), report)])
     assert (told.count("\n| state"), len(told) < 1 << 17) == (FINDINGS_AT_MOST // 3 + 1, True)
     assert f"\nand {3_000 - FINDINGS_AT_MOST} more\n" in told
 
 
 def test_each_finding_is_an_annotation() -> None:
     title = "::error title=resumeproof%3A"
-    assert list(error_commands(terms(), failed("100% twice"))) == [
+    assert list(error_commands([(terms(), failed("100% twice"))])) == [
         f"{title} state_lost in agent%3Amake::without a crash: 100%25 twice",
         f"{title} effect_replayed in agent%3Amake::crash after effect #1: 100%25 twice",
         f"{title} resume_crashed in agent%3Amake::crash after effect #1: 100%25 twice",
@@ -85,11 +85,11 @@ def test_each_finding_is_an_annotation() -> None:
 
 
 def test_a_proof_that_passed_has_no_annotations() -> None:
-    assert list(error_commands(terms(), passed())) == []
+    assert list(error_commands([(terms(), passed())])) == []
 
 
 def test_hostile_text_cannot_end_its_command() -> None:
-    command = next(error_commands(terms("a,b::error::" + HOSTILE), failed(HOSTILE)))
+    command = next(error_commands([(terms("a,b::error::" + HOSTILE), failed(HOSTILE))]))
     title, _, text = command.removeprefix("::error title=").partition("::")
     assert (command.isprintable(), "," in title, ":" in title) == (True, False, False)
     assert (text.startswith("without a crash: "), "%250A::error::" in text) == (True, True)
@@ -98,4 +98,4 @@ def test_hostile_text_cannot_end_its_command() -> None:
 def test_there_are_no_more_annotations_than_are_shown() -> None:
     report = failed()
     report.findings = [Finding(FindingKind.EFFECT_LOST, 1, "gone", "effect:after#1")] * 100
-    assert len(list(error_commands(terms(), report))) == ANNOTATIONS_AT_MOST
+    assert len(list(error_commands([(terms(), report)]))) == ANNOTATIONS_AT_MOST
