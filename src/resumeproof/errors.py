@@ -424,6 +424,15 @@ class ToolNotRegistered(ResumeproofError):
     path: str
 
 
+class RecordingContradicted(ResumeproofError):
+    """A recorded call names a file that the calls before it did not leave there."""
+
+    exit = Exit.DAMAGED
+    template = "the recording contradicts itself at {path!r}: {reason}"
+    path: str
+    reason: str
+
+
 class ChildNotReaped(ResumeproofError):
     """A child outlived SIGKILL: it hangs in the kernel, or this process may not kill it."""
 
