@@ -13,10 +13,13 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """A new, empty regular file at a name where there was none."""
+    """A new, empty regular file at a name where there was none.
+
+    `path` None: a file without a name (O_TMPFILE), which a `Link` may give one later.
+    """
 
     inode: int
-    path: str
+    path: str | None
     mode: int
 
 
@@ -112,10 +115,11 @@ class RemoveDirectory:
 
 @dataclass(frozen=True, slots=True)
 class ChangeMode:
-    """Permission bits."""
+    """Permission bits. `inode` is a regular file's number, None for a directory."""
 
     path: str
     mode: int
+    inode: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,11 +201,15 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process of the recorded tree. `parent` is an index, None for the first."""
+    """A process or a thread of the recorded tree: whatever makes its calls one after another.
+
+    `parent` is an index, None for the first; siblings stand in the order of their birth.
+    """
 
     pid: int
     parent: int | None
     command_line: tuple[str, ...]
+    thread: bool = False
 
 
 @dataclass(frozen=True)
@@ -212,7 +220,8 @@ class Recording:
     number are hard links. `domains` are the roots of the failure domains, relative to the recorded
     directory; the first, `""`, is the directory itself. `not_covered` says what the program did
     that a recording cannot hold, such as a writable shared mapping; `outside` which paths outside
-    of the directory it wrote to.
+    of the directory it wrote to. `numbers` are the numbers that this machine's kernel gives to the
+    names of the calls. `left_running` are the command lines of processes that outlived the first.
     """
 
     calls: Sequence[Call]
@@ -222,3 +231,5 @@ class Recording:
     domains: Sequence[str] = ("",)
     not_covered: Sequence[str] = field(default_factory=tuple)
     outside: Sequence[str] = field(default_factory=tuple)
+    numbers: dict[str, int] = field(default_factory=dict)
+    left_running: Sequence[str] = field(default_factory=tuple)

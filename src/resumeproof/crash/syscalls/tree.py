@@ -81,8 +81,8 @@ class Tree:
                 self.bytes_of(inode, path).resize(size)
             case op.Allocate():
                 self._allocate(operation)
-            case op.ChangeMode(path, mode):
-                number = self.number(path)
+            case op.ChangeMode(path, mode, inode):
+                number = self.number(path) if inode is None else inode
                 self.nodes[number] = replace(self.nodes[number], mode=mode)
             case op.Sync() | op.SyncRange() | op.SyncDirectory() | op.SyncAll() | op.Print():
                 pass
@@ -97,7 +97,7 @@ class Tree:
         match operation:
             case op.Create(inode, path, mode):
                 self._add(Node(mode, FileBytes()), inode)
-                return {self.entry(path): inode}
+                return {} if path is None else {self.entry(path): inode}
             case op.Link(inode, path):
                 return {self.entry(path): inode}
             case op.SymbolicLink(path, points_to):
