@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from resumeproof.domain.command import Call
 from resumeproof.domain.decision import (
     AbsenceProved,
     Acknowledge,
@@ -55,9 +56,15 @@ def dead_attempt(workflow: Workflow) -> int | None:
     return workflow.open_attempt.number if workflow.open_attempt else None
 
 
-def claim(workflow: Workflow, purpose: Purpose, *, driver: str, digest: str) -> Draft:
-    """The record of an attempt, written before anything is sent."""
-    facts = {
+def claim(
+    workflow: Workflow, purpose: Purpose, *, driver: str, digest: str, call: Call | None = None
+) -> Draft:
+    """The record of an attempt, written before anything is sent.
+
+    Where `call` bears another key than the workflow's, or asks for no approval, the record says so:
+    whoever audits it knows no programs.
+    """
+    facts: dict[str, Any] = {
         "attempt": workflow.attempts + 1,
         "digest": digest,
         "driver": driver,
@@ -65,6 +72,10 @@ def claim(workflow: Workflow, purpose: Purpose, *, driver: str, digest: str) -> 
         "recovered_attempt": dead_attempt(workflow),
         "step": workflow.step,
     }
+    if call is not None and call.key != workflow.key:
+        facts["key"] = call.key
+    if call is not None and not call.needs_approval:
+        facts["needs_approval"] = False
     return Draft(Event.ATTEMPT_STARTED, facts)
 
 

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from resumeproof.domain import protocol
+from resumeproof.domain.action import parse_action
+from resumeproof.domain.command import Call
 from resumeproof.domain.decision import (
     AbsenceProved,
     Acknowledge,
@@ -115,6 +117,24 @@ def test_a_claim_names_its_attempt_and_the_dead_one_it_recovers(
             "step": "call",
         },
     )
+
+
+@pytest.mark.parametrize(
+    ("key", "needs_approval", "told"),
+    [
+        (FRESH.key, True, {}),
+        ("its own", True, {"key": "its own"}),
+        (None, False, {"key": None, "needs_approval": False}),
+    ],
+    ids=["as-the-workflow", "a-key-of-its-own", "no-key-and-no-approval"],
+)
+def test_a_claim_tells_how_its_call_differs(
+    key: str | None, needs_approval: bool, told: dict[str, Any]
+) -> None:
+    call = Call(parse_action(b"{}"), key, "finish", needs_approval)
+    plain = protocol.claim(FRESH, Purpose.CALL, driver="driver-2", digest=DIGEST)
+    draft = protocol.claim(FRESH, Purpose.CALL, driver="driver-2", digest=DIGEST, call=call)
+    assert draft.facts == {**plain.facts, **told}
 
 
 # -- outcome ---------------------------------------------------------------------------------
