@@ -27,6 +27,7 @@ class FindingKind(StrEnum):
     LOCK_LEAKED = "lock_leaked"
     ORPHAN_PROCESS = "orphan_process"
     EVIDENCE_BROKEN = "evidence_broken"
+    PROMISE_BROKEN = "promise_broken"
 
 
 GUARANTEE = MappingProxyType(
@@ -48,6 +49,7 @@ GUARANTEE = MappingProxyType(
         FindingKind.LOCK_LEAKED: "a dead life holds a lock",
         FindingKind.ORPHAN_PROCESS: "a dead life left a process behind",
         FindingKind.EVIDENCE_BROKEN: "a receipt or the hash chain does not verify",
+        FindingKind.PROMISE_BROKEN: "the subject's own check objects to what a crash left",
     }
 )
 
