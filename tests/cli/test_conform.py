@@ -240,7 +240,7 @@ def test_a_changed_receipt_file_does_not_verify(desk: Desk) -> None:
     receipt.write_text(receipt.read_text().replace('"passed": false', '"passed": true'))
     ran = desk.run("verify", "evidence")
     assert (*ran.refusal, ran.document["error"]["what"]) == (
-        7, "evidence_broken", 1, True, "passed",
+        7, "evidence_broken", 1, True, "proofs/0/passed",
     )  # fmt: skip
 
 

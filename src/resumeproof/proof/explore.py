@@ -11,12 +11,13 @@ import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from resumeproof.crash.plan import CrashPlan, CrashPoint
 from resumeproof.domain.conformance import Ambiguity, Certificate, ConformanceReport
 from resumeproof.proof.agent import prepare_host
+from resumeproof.proof.course import undisturbed
 from resumeproof.proof.crew import Report, Task
 from resumeproof.proof.lives import FORKED, Lives
 from resumeproof.proof.living import Boundary, LivingSubject
@@ -88,6 +89,7 @@ class _Proof:
             crash_points=len(baseline.seen.effects),
             findings=list(baseline.findings),
             nondeterminism=baseline.nondeterminism,
+            undisturbed=undisturbed(baseline.seen, baseline.passed),
         )
         if plan is not None:
             # The baseline's own plan has been carried out by now.
@@ -211,7 +213,10 @@ class _Proof:
         report.absorbed = sum(share.absorbed for share in shares)
         for share in shares:
             report.findings += share.findings
-            report.scenarios += share.scenarios
+            report.scenarios += [
+                replace(scenario, course=share.courses.get(scenario.plan))
+                for scenario in share.scenarios
+            ]
         reported = sum(share.reported for share in shares)
         if reported:
             hidden = [finding for share in shares for finding in share.hidden]

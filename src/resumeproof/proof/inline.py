@@ -20,7 +20,16 @@ from resumeproof.errors import SubjectFailed
 from resumeproof.proof.agent import AgentSubject, described, doubts_in, shown_state
 from resumeproof.proof.awaiting import Awaiting
 from resumeproof.proof.comparison import Wording
-from resumeproof.proof.context import EFFECT_AFTER, EFFECT_BEFORE, Context, EffectLog, InjectedCrash
+from resumeproof.proof.context import (
+    EFFECT_AFTER,
+    EFFECT_BEFORE,
+    Context,
+    Effect,
+    EffectLog,
+    InjectedCrash,
+)
+from resumeproof.proof.course import Courses, undisturbed
+from resumeproof.proof.living import Boundary
 from resumeproof.proof.look import effects_seen
 from resumeproof.proof.oracle import NO_STATE, Place, Seen, judge
 from resumeproof.proof.progress import Progress
@@ -69,6 +78,7 @@ class _InlineProof:
         self._progress = progress
         self._numbers: dict[str, int] = {}
         self._fired = 0
+        self._courses = Courses(())
         self._report = ConformanceReport(shared_prefixes=False)
 
     def run(self, plan: CrashPlan | None) -> ConformanceReport:
@@ -76,6 +86,8 @@ class _InlineProof:
         log = EffectLog()
         baseline = self._baseline(log)
         report.crash_points = len(log.effects)
+        report.undisturbed = undisturbed(baseline, self._boundaries(report.crash_points))
+        self._courses = Courses(baseline.effects)
         plans = self._plans(report.crash_points) if plan is None else [plan]
         self._progress.start(len(plans))
         for each in plans:
@@ -100,10 +112,16 @@ class _InlineProof:
     def _plans(self, effects: int) -> list[CrashPlan]:
         """One death each, in the order of the life: before effect 2 after effect 1."""
         return [
-            CrashPlan((CrashPoint(name, occurrence),))
+            CrashPlan((CrashPoint(*boundary),))
+            for boundary in self._boundaries(effects)
+            if boundary[0] in self._settings.boundaries
+        ]
+
+    def _boundaries(self, effects: int) -> list[Boundary]:
+        return [
+            (name, occurrence)
             for occurrence in range(1, effects + 1)
             for name in (EFFECT_BEFORE, EFFECT_AFTER)
-            if name in self._settings.boundaries
         ]
 
     def _deepen(self, baseline: Seen, plan: CrashPlan) -> None:
@@ -121,11 +139,12 @@ class _InlineProof:
         """
         run_id = scenario_run_id(self._settings.run_id, plan.points)
         log = EffectLog()
-        problem, committed = None, 0
+        problem: str | None = None
+        committed: list[int] = []
         for point in plan.points:
             problem = problem or self._die(run_id, log, point)
-            committed = len(log.effects)
-        self._report.scenarios.append(Scenario(str(plan), run_id, problem))
+            committed.append(len(_keyed(log)))
+        before = len(log.effects)
         if problem is None:
             self._fired += 1
         else:
@@ -133,10 +152,13 @@ class _InlineProof:
         ending = self._live(run_id, log)
         first = plan.points[0]
         place = Place(str(plan), first.occurrence - (first.boundary == EFFECT_BEFORE))
-        findings = judge(place, baseline, self._seen(run_id, log, ending))
+        seen = self._seen(run_id, log, ending)
+        course = self._courses.of(committed, seen)
+        self._report.scenarios.append(Scenario(str(plan), run_id, problem, course=course))
+        findings = judge(place, baseline, seen)
         self._report.findings += findings
         self._progress.advance(findings)
-        return len(log.effects) - committed if problem is None else 0
+        return len(log.effects) - before if problem is None else 0
 
     def _die(self, run_id: str, log: EffectLog, point: CrashPoint) -> str | None:
         """Play a life that dies at a point; tell why it did not, None if it did."""
@@ -181,16 +203,20 @@ class _InlineProof:
 
     def _seen(self, run_id: str, log: EffectLog, ending: _Ending) -> Seen:
         wording = Wording(run_id, self._settings.run_id, str(self._place(run_id)))
-        keyed = [effect for effect in log.effects if effect.key is not None]
         state = ending.state if ending.state is NO_STATE else wording.neutral(ending.state)
         return Seen(
-            effects=effects_seen(keyed, wording),
+            effects=effects_seen(_keyed(log), wording),
             state=state,
             reread=state,
             doubts=ending.doubts,
             doubts_told=ending.doubts_told,
             raised=None if ending.error is None else wording.neutral(described(ending.error)),
         )
+
+
+def _keyed(log: EffectLog) -> list[Effect]:
+    """What is compared: an effect without a key is not."""
+    return [effect for effect in log.effects if effect.key is not None]
 
 
 class _Trap:

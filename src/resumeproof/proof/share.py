@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from resumeproof.crash.kill import Kill
 from resumeproof.crash.plan import CrashPoint
 from resumeproof.domain.conformance import Scenario
+from resumeproof.domain.course import Course
 from resumeproof.domain.verdict import Finding
+from resumeproof.proof.course import Courses
 from resumeproof.proof.living import Boundary
 from resumeproof.proof.oracle import Seen
 
@@ -45,10 +48,14 @@ class Baseline:
     unshareable: str | None
     awaited: bool
 
+    @cached_property
+    def courses(self) -> Courses:
+        return Courses(self.seen.effects)
+
 
 @dataclass
 class Share:
-    """What one worker has done so far."""
+    """What one worker has done so far. `courses` are those of its scenarios, by their plans."""
 
     enumerated: int = 0
     fired: int = 0
@@ -57,6 +64,7 @@ class Share:
     absorbed: int = 0
     resumed: int = 0
     scenarios: list[Scenario] = field(default_factory=list)
+    courses: dict[str, Course] = field(default_factory=dict)
     images: set[str] = field(default_factory=set)
     states: set[str] = field(default_factory=set)
     findings: list[Finding] = field(default_factory=list)

@@ -90,10 +90,13 @@ class Stage:
         boundary = (point.boundary, point.occurrence)
         return remains.unknowable(boundary, baseline.seen.effects)
 
-    def judge(self, baseline: Baseline, plan: CrashPlan, committed: int, seen: Seen) -> None:
-        """Judge a scenario; so many effects were committed when it died first."""
-        place = Place(str(plan), committed)
+    def judge(
+        self, baseline: Baseline, plan: CrashPlan, committed: Sequence[int], seen: Seen
+    ) -> None:
+        """Judge a scenario; so many effects were committed at each of its deaths."""
+        place = Place(str(plan), committed[0])
         share = self.share
+        share.courses[place.plan] = baseline.courses.of(committed, seen)
         share.judged += 1
         share.absorbed += seen.absorbed
         findings = judge(place, baseline.seen, seen)

@@ -31,13 +31,13 @@ from resumeproof.proof.stage import Stage
 
 @dataclass(frozen=True)
 class _Killed:
-    """Lives that died as planned, and how many effects the first had committed.
+    """Lives that died as planned, and how many effects were committed at each of their deaths.
 
     `problem` tells what the last one did instead, None where it died as planned, too.
     """
 
     lives: Sequence[ForkedLife]
-    committed: int
+    committed: Sequence[int]
     problem: str | None = None
 
 
@@ -61,7 +61,7 @@ class Worker:
         self._site = self._stage.site
         self._recall = Recall()
         self._sample: Set[Boundary] = frozenset()
-        self._committed = 0  # effects before the first death of what is tried now
+        self._committed: list[int] = []  # effects at each death of what is tried now
 
     @property
     def share(self) -> Share:
@@ -140,7 +140,7 @@ class Worker:
         remains = self._stage.subject.remains(image)
         if len(deaths) == 1:
             self._recall.enter(self._share_of(deaths[0]))
-            self._committed = remains.effect_count
+        self._committed[len(deaths) - 1 :] = [remains.effect_count]
         in_flight = self._stage.unknowable(baseline, remains, deaths[-1])
         digest = remains.image_digest()
         self.share.images.add(digest)
@@ -156,7 +156,7 @@ class Worker:
             require_alike(shared, lambda: self._in_full(CrashPlan(deaths)))
         plan = CrashPlan(deaths)
         seen = replace(seen, in_flight=in_flight)
-        self._stage.judge(baseline, plan, self._committed, seen)
+        self._stage.judge(baseline, plan, self._committed[: len(deaths)], seen)
 
     def _is_sampled(self, deaths: tuple[CrashPoint, ...]) -> bool:
         return len(deaths) == 1 and (deaths[0].boundary, deaths[0].occurrence) in self._sample
@@ -217,7 +217,7 @@ class Worker:
         """Run the lives that are to die, from an empty scenario."""
         self._site.lay_out()
         lives: list[ForkedLife] = []
-        committed = 0
+        committed: list[int] = []
         for number, point in enumerate(plan.points, start=1):
             order = replace(
                 self._stage.order(self._run_id(plan), number),
@@ -229,8 +229,7 @@ class Worker:
             problem = verify_forked_kill(life, point, self._settings.kill)
             if problem is not None:
                 return _Killed(lives, committed, problem)
-            if number == 1:
-                committed = self._stage.subject.remains(self._site.root).effect_count
+            committed.append(self._stage.subject.remains(self._site.root).effect_count)
         return _Killed(lives, committed)
 
     def _in_full(self, plan: CrashPlan) -> Course:
