@@ -16,7 +16,7 @@ from xml.etree.ElementTree import Element
 
 from resumeproof.evidence.report.markup import Node, element, html, verbatim
 
-STYLES: Final = ("page.css", "picture.css")
+STYLES: Final = ("colours.css", "page.css", "picture.css")
 """What every page is drawn with, of the files beside this one."""
 
 
