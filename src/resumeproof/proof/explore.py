@@ -51,7 +51,7 @@ def prove(
     Scenarios lie below `directory`, else on a memory file system where there is one. Raises
     `SubjectFailed` where the subject fails without a crash.
     """
-    base = Path(tempfile.mkdtemp(prefix="resumeproof-", dir=directory or _scratch()))
+    base = Path(tempfile.mkdtemp(prefix="resumeproof-", dir=directory or scratch_directory()))
     try:
         proof = _Proof(subject, settings, jobs or os.cpu_count() or 1, base, progress, lives)
         return proof.run(plan)
@@ -59,7 +59,7 @@ def prove(
         shutil.rmtree(base, ignore_errors=True)
 
 
-def _scratch() -> str | None:
+def scratch_directory() -> str | None:
     """A killed process loses nothing that it wrote: a memory file system changes no verdict."""
     usable = MEMORY_DIRECTORY.is_dir() and os.access(MEMORY_DIRECTORY, os.W_OK)
     return str(MEMORY_DIRECTORY) if usable else None

@@ -1,0 +1,107 @@
+"""Run a program twice without a crash: once as it is, and once recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from resumeproof.crash.syscalls.tree import Tree
+from resumeproof.errors import SubjectFailed
+from resumeproof.proof.commands.command import Ended
+from resumeproof.proof.commands.expectation import Expectation, final_files
+from resumeproof.proof.commands.judge import Trial
+from resumeproof.proof.commands.recorded import Recorded, record_in
+from resumeproof.proof.commands.settings import Settings
+from resumeproof.proof.commands.site import Site
+from resumeproof.proof.context import Effect
+from resumeproof.proof.ledgered import effects_of_ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """Two runs without a crash: the recorded one, and what every resume is to come to.
+
+    `nondeterminism` says how they differed; what did differ is not compared.
+    """
+
+    recorded: Recorded
+    trial: Trial
+    nondeterminism: str | None
+
+
+def run_baseline(settings: Settings, start: Tree, site: Site) -> Baseline:
+    """Run the program as it is, then recorded, both in the same place.
+
+    Raises `SubjectFailed` where it fails, or where its own check objects to what it leaves.
+    """
+    scene = site.lay_out(start, b"")
+    ended = settings.command.run(scene, settings.timeout_seconds)
+    if not ended.succeeded:
+        raise SubjectFailed("its run", _failure(ended))
+    first = final_files(scene.directory, settings.ignored)
+
+    scene = site.lay_out(start, b"")
+    recorded = record_in(
+        scene,
+        settings.command,
+        site.origin,
+        timeout_seconds=settings.timeout_seconds,
+        domains=settings.domains,
+        stack=settings.stack,
+    )
+    if recorded.recording.returncode != 0:
+        raise SubjectFailed("its recorded run", f"exit {recorded.recording.returncode}")
+    second = final_files(scene.directory, settings.ignored)
+    differing = _differing(first, second)
+    trial = Trial(
+        settings.resume,
+        settings.check,
+        Expectation(
+            ignored=(*settings.ignored, *differing),
+            files={name: second[name] for name in second.keys() - differing}
+            if settings.compares
+            else None,
+            ledger=settings.ledger,
+            effects=_effects(settings, site),
+        ),
+        settings.timeout_seconds,
+    )
+    _must_hold(trial, recorded, site)
+    printed = recorded.printed.decode(errors="replace")
+    return Baseline(recorded, trial, _nondeterminism(differing, ended.printed, printed))
+
+
+def _effects(settings: Settings, site: Site) -> list[Effect] | None:
+    if settings.ledger is None:
+        return None
+    return effects_of_ledger(site.scene.directory / settings.ledger)
+
+
+def _must_hold(trial: Trial, recorded: Recorded, site: Site) -> None:
+    """A check that objects to a run without a crash says nothing about one with a crash."""
+    if trial.check is None:
+        return
+    site.scene.printed_file.write_bytes(recorded.printed)
+    ended = trial.check.run(site.scene, trial.timeout_seconds)
+    if not ended.succeeded:
+        raise SubjectFailed("its check", _failure(ended))
+
+
+def _failure(ended: Ended) -> str:
+    said = f": {ended.reason}" if ended.reason else ""
+    orphans = f"; {ended.orphans} process(es) outlived it" if ended.orphans else ""
+    return f"{ended.how}{said}{orphans}"
+
+
+def _differing(first: Mapping[str, str], second: Mapping[str, str]) -> frozenset[str]:
+    names = first.keys() | second.keys()
+    return frozenset(name for name in names if first.get(name) != second.get(name))
+
+
+def _nondeterminism(differing: frozenset[str], first: str, second: str) -> str | None:
+    told = []
+    if differing:
+        told.append(f"what they left: {', '.join(sorted(differing))}")
+    if first != second:
+        told.append("what they printed")
+    return "; ".join(told) or None

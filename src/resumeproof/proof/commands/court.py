@@ -1,0 +1,62 @@
+"""Workers side by side, each with a place of its own where states are laid out and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from resumeproof.proof.commands.site import Site
+from resumeproof.proof.crew import Crew, Report
+
+Item = TypeVar("Item")
+Outcome = TypeVar("Outcome")
+
+
+@dataclass(frozen=True, slots=True)
+class Court:
+    """At most `jobs` workers below `base`. The program is recorded in the place of the first."""
+
+    base: Path
+    jobs: int
+
+    def site(self, number: int = 0) -> Site:
+        """The place of one worker."""
+        return Site(self.base / f"worker-{number}")
+
+    def each(
+        self,
+        items: Sequence[Item],
+        work: Callable[[Site, Item], Outcome],
+        done: Callable[[Item, Outcome], None] = lambda item, outcome: None,
+    ) -> list[Outcome]:
+        """What `work` made of each item, in their order; it is called in a worker.
+
+        `done` is called here as they come. Outcomes must be picklable.
+        """
+        if not items:
+            return []
+        jobs = min(self.jobs, len(items))
+        dealt = [range(number, len(items), jobs) for number in range(jobs)]
+
+        def task_of(number: int) -> Callable[[Report], object]:
+            def task(report: Report) -> object:
+                site = self.site(number)
+                for index in dealt[number]:
+                    report((index, work(site, items[index])))
+                return None
+
+            return task
+
+        outcomes: dict[int, Any] = {}
+        tasks = [task_of(number) for number in range(jobs)]
+        # An exception keeps its frames, and so a generator, alive: workers go before their files.
+        with closing(Crew().run(tasks)) as messages:
+            for message in messages:
+                if not message.done:
+                    index, outcome = message.content
+                    outcomes[index] = outcome
+                    done(items[index], outcome)
+        return [outcomes[index] for index in range(len(items))]

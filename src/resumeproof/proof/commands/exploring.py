@@ -1,0 +1,164 @@
+"""Explore a program: record it, rebuild what crashes can leave, resume and judge each."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from resumeproof.crash.plan import BASELINE, CrashPlan
+from resumeproof.crash.syscalls.operations import Recording, SymbolicLink, Write
+from resumeproof.crash.syscalls.tree import Tree
+from resumeproof.domain.verdict import Finding, Violation
+from resumeproof.proof.commands.baseline import Baseline, run_baseline
+from resumeproof.proof.commands.court import Court
+from resumeproof.proof.commands.images import Images, State, add_killed
+from resumeproof.proof.commands.recorded import Recorded, record_in, tree_of
+from resumeproof.proof.commands.settings import Settings
+from resumeproof.proof.commands.site import Judged, Site
+from resumeproof.proof.explore import scratch_directory
+from resumeproof.proof.progress import Progress
+
+
+@dataclass
+class Explored:
+    """All that was tried: the states, the images that they come down to, and what came of those.
+
+    `invalid` says by plan why a state proves nothing.
+    """
+
+    baseline: Baseline
+    images: Images
+    judged: list[Judged] = field(default_factory=list)
+    invalid: dict[str, str] = field(default_factory=dict)
+
+    def violations(self, state: State) -> Sequence[Violation]:
+        """What is wrong once a state was resumed."""
+        return self.judged[state.image].violations
+
+
+class Explorer:
+    """Explores one program in a directory of its own. Use as a context manager."""
+
+    def __init__(self, settings: Settings, jobs: int | None, progress: Progress) -> None:
+        self._settings = settings
+        self._jobs = jobs or os.cpu_count() or 1
+        self._progress = progress
+        self._deepened: set[str] = set()
+
+    def __enter__(self) -> Explorer:
+        self._base = Path(tempfile.mkdtemp(prefix="resumeproof-", dir=scratch_directory()))
+        self.court = Court(self._base, self._jobs)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        shutil.rmtree(self._base, ignore_errors=True)
+
+    def explore(self) -> Explored:
+        """Try every state. Raises `SubjectFailed` where the program fails without a crash."""
+        explored = self._recorded()
+        self._add_states(explored)
+        self._progress.start(len(explored.images.states))
+        self._judge(explored)
+        level = explored.images.states[:]
+        for _ in range(1, self._settings.depth):
+            level = self._deepen(explored, level)
+            self._judge(explored)
+        return explored
+
+    def try_alone(self, plan: CrashPlan) -> Explored:
+        """Try the state of one plan. Raises `PlanRefused` where the program comes to none such."""
+        explored = self._recorded()
+        self._add_states(explored)
+        for depth in range(1, len(plan.points) + 1):
+            if depth > 1:
+                self._deepen(explored, explored.images.states)
+            explored.images = explored.images.only(str(CrashPlan(plan.points[:depth])))
+            explored.judged.clear()
+            self._judge(explored)
+        return explored
+
+    def _recorded(self) -> Explored:
+        directory = self._settings.directory
+        start = Tree() if directory is None else tree_of(directory)
+        site = self.court.site()
+        baseline = run_baseline(self._settings, start, site)
+        recorded = baseline.recorded
+        if mentions(recorded.recording, site.scene.directory):
+            # What is rebuilt elsewhere would point to where the program was recorded.
+            self.court = Court(self._base, 1)
+        invalid = {} if recorded.problem is None else {BASELINE: recorded.problem}
+        return Explored(baseline, Images(), invalid=invalid)
+
+    def _add_states(self, explored: Explored) -> None:
+        recorded = explored.baseline.recorded
+        add_killed(explored.images, recorded.recording, recorded.start)
+
+    def _judge(self, explored: Explored) -> None:
+        """Judge the images that have not been judged."""
+        trial = explored.baseline.trial
+        states_of = explored.images.states_of()
+        first = len(explored.judged)
+
+        def judge(site: Site, number: int) -> Judged:
+            return site.judge(explored.images.images[number], trial)
+
+        def done(number: int, judged: Judged) -> None:
+            for _ in states_of[number]:
+                self._progress.advance(
+                    [Finding(each.kind, 0, each.detail) for each in judged.violations]
+                )
+
+        numbers = range(first, len(explored.images.images))
+        explored.judged += self.court.each(numbers, judge, done)
+
+    def _deepen(self, explored: Explored, level: Sequence[State]) -> list[State]:
+        """Record the resume of each state that means something else, and add what it passes."""
+        resume = self._settings.resume
+        assert resume is not None
+        chosen = list(self._distinct(explored, level))
+
+        def crash_resume(site: Site, state: State) -> Recorded:
+            image = explored.images.images[state.image]
+            scene = site.lay_out(image.tree, image.printed)
+            try:
+                return record_in(
+                    scene, resume, site.origin, timeout_seconds=self._settings.timeout_seconds
+                )
+            finally:
+                site.clear()
+
+        before = len(explored.images.states)
+        for state, recorded in zip(chosen, self.court.each(chosen, crash_resume), strict=True):
+            if recorded.problem is not None:
+                explored.invalid[state.plan] = f"its resume: {recorded.problem}"
+            add_killed(
+                explored.images,
+                recorded.recording,
+                recorded.start,
+                before=CrashPlan.parse(state.plan).points,
+                printed=explored.images.images[state.image].printed,
+                after=state.after,
+            )
+        return explored.images.states[before:]
+
+    def _distinct(self, explored: Explored, level: Sequence[State]) -> Iterator[State]:
+        """One state for each meaning that no resume was recorded on, where the resume succeeds."""
+        for state in level:
+            judged = explored.judged[state.image]
+            if judged.meaning not in self._deepened and not judged.violations:
+                self._deepened.add(judged.meaning)
+                yield state
+
+
+def mentions(recording: Recording, directory: Path) -> bool:
+    """Whether a program has written the path of its directory down."""
+    path = os.fsencode(directory)
+    return any(
+        (isinstance(call.operation, Write) and path in call.operation.data)
+        or (isinstance(call.operation, SymbolicLink) and str(directory) in call.operation.points_to)
+        for call in recording.calls
+    )

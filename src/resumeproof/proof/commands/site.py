@@ -1,0 +1,54 @@
+"""Where one worker lays images out and judges them, one after the other, under the same path."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from resumeproof.crash.syscalls.tree import Tree
+from resumeproof.domain.verdict import Violation
+from resumeproof.proof.commands.command import Scene
+from resumeproof.proof.commands.images import Image
+from resumeproof.proof.commands.judge import Trial
+from resumeproof.proof.commands.meaning import meaning_digest
+
+DIRECTORY_NAME = "directory"
+PRINTED_NAME = "printed"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What came of an image; `meaning` is equal where two images say the same."""
+
+    violations: tuple[Violation, ...]
+    meaning: str
+
+
+class Site:
+    """A directory of one worker."""
+
+    def __init__(self, base: Path) -> None:
+        base.mkdir(parents=True, exist_ok=True)
+        self.scene = Scene(base / DIRECTORY_NAME, base / PRINTED_NAME)
+        self.origin = base / "origin"
+        self._scratch = base / "scratch"
+
+    def lay_out(self, tree: Tree, printed: bytes) -> Scene:
+        """Put a state in place; whatever was left of the one before is gone."""
+        self.clear()
+        tree.write_to(self.scene.directory)
+        self.scene.printed_file.write_bytes(printed)
+        return self.scene
+
+    def clear(self) -> None:
+        shutil.rmtree(self.scene.directory, ignore_errors=True)
+
+    def judge(self, image: Image, trial: Trial) -> Judged:
+        """Resume an image here, and say what comes of it."""
+        meaning = meaning_digest(image, self._scratch)
+        scene = self.lay_out(image.tree, image.printed)
+        try:
+            return Judged(tuple(trial.violations(scene)), meaning)
+        finally:
+            self.clear()
