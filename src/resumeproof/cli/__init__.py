@@ -28,6 +28,7 @@ _HOMES = {
     "effects": "resumeproof.cli.look:effects",
     "health": "resumeproof.cli.health:health",
     "verify": "resumeproof.cli.verify:verify",
+    "report": "resumeproof.cli.report:report",
     "demo": "resumeproof.cli.demo:demo",
     "conform": "resumeproof.cli.conform:conform",
     "selftest": "resumeproof.cli.selftest:selftest",

@@ -46,7 +46,7 @@ def demo(output: Output, output_dir: Path | None, crash_at: str, kill: str) -> i
     """Let two workflows die at one boundary, resume them, and show what was and was not known.
 
     One has an idempotency key, the other has neither key nor lookup. Writes receipt.json,
-    timeline.txt and both databases. Exits with 1 if a fact is not as it should be.
+    timeline.txt, report.html and both databases. Exits with 1 if a fact is not as it should be.
 
     \b
     Examples:

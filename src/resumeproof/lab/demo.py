@@ -32,6 +32,7 @@ from resumeproof.evidence.receipt import (
     pictures,
     write_evidence,
 )
+from resumeproof.evidence.report import REPORT_NAME, write_report
 from resumeproof.evidence.verify import verify
 from resumeproof.lab.subject import JOURNAL_NAME, LEDGER_NAME, Case, LabSubject, Times
 from resumeproof.proof.scenario import carry_out
@@ -40,7 +41,7 @@ from resumeproof.stores.sqlite_journal import SqliteJournal
 from resumeproof.stores.sqlite_ledger import SqliteLedger
 
 MORE_RESUMES: Final = 5
-FILES: Final = tuple(sorted((RECEIPT_NAME, TIMELINE_NAME, JOURNAL_NAME, LEDGER_NAME)))
+FILES: Final = tuple(sorted((RECEIPT_NAME, REPORT_NAME, TIMELINE_NAME, JOURNAL_NAME, LEDGER_NAME)))
 """What a demo leaves behind, and nothing else."""
 
 IDEMPOTENT: Final = Case(
@@ -161,6 +162,7 @@ def run_demo(
         with driving(subject.site(directory, len(run.lives) + 1)):
             pass
     receipt = write_evidence(directory, journal=journal, ledger=ledger, scenarios=scenarios)
+    write_report(directory / REPORT_NAME, receipt)
     facts += _facts_of_stores(cases, point, receipt)
     facts.append(Fact("the evidence holds", "verified", _verified(directory)))
     facts.append(Fact("the files", ", ".join(FILES), _listed(directory)))

@@ -257,7 +257,7 @@ _ENDS: Final = MappingProxyType(
 )
 _UNKNOWN: Final = (
     "To call again might be to act twice, and not to call to have lost the action; so the resume "
-    "did neither. The ledger on the right is drawn for you: the resume cannot see it."
+    "did neither. The tool\u2019s ledger is drawn here for you; the resume cannot see it."
 )
 
 

@@ -14,6 +14,7 @@ from xml.etree.ElementTree import Element, tostring
 
 from resumeproof.domain.printable import shown
 
+DOCTYPE: Final = "<!DOCTYPE html>"
 DISPLAYED_AT_MOST: Final = 2_000
 """Characters of one text; a page holds what people can read, and the receipt file the rest."""
 
@@ -76,7 +77,7 @@ def data(identifier: str, document: Any) -> Element:
 
 def html(root: Element) -> str:
     """The page as a document."""
-    return f"<!DOCTYPE html>\n{tostring(root, encoding='unicode', method='html')}\n"
+    return f"{DOCTYPE}\n{tostring(root, encoding='unicode', method='html')}\n"
 
 
 def svg(root: Element) -> str:
