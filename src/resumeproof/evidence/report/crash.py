@@ -58,9 +58,14 @@ _PLACE: Final = {
 }
 
 
-def crash_picture(rows: Sequence[Row], title: str, identifier: str, form: Form) -> Element:
-    """The story's rows as one picture; `identifier` begins the ids that it needs for itself."""
-    canvas = _Canvas(form)
+def crash_picture(
+    rows: Sequence[Row], title: str, identifier: str, form: Form, aside: str = ""
+) -> Element:
+    """The story's rows as one picture; `identifier` begins the ids that it needs for itself.
+
+    `aside` says why the tool was not asked where nobody can know.
+    """
+    canvas = _Canvas(form, aside)
     canvas.lanes()
     for row in rows:
         canvas.row(row)
@@ -100,6 +105,7 @@ class _Canvas:
     """The layers of a picture in the making, and how far down it has come."""
 
     form: Form
+    aside: str
     y: float = 0
     born: float | None = None
     bands: list[Element] = field(default_factory=list)
@@ -182,6 +188,9 @@ class _Canvas:
         drawn.append(mark(shape, x, middle))
         loud = "loud" if shape in (Shape.EFFECT, Shape.DOUBT, Shape.WAIT, Shape.DONE) else ""
         drawn.append(self._lines(lines, words, middle, f"{shape} {loud}".strip()))
+        if shape is Shape.DOUBT and self.aside:
+            below = middle if form is WIDE else self._advance(1) - 8
+            drawn.append(self._label(self.aside, form.ledger_words, below, "told"))
         return drawn
 
     def _birth(self, row: Row) -> list[Element]:

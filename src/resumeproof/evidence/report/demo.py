@@ -17,6 +17,7 @@ from resumeproof.evidence.report.knowledge import (
     conclusions,
     explained,
     knowledge,
+    not_asked,
     rows_in_words,
 )
 from resumeproof.evidence.report.machine import (
@@ -193,7 +194,10 @@ def _crash(case: Case, prefix: str) -> Element:
     ]
     return element(
         "figure",
-        *(crash_picture(case.rows, title, f"{prefix}-crash", form) for form in (WIDE, NARROW)),
+        *(
+            crash_picture(case.rows, title, f"{prefix}-crash", form, not_asked(case))
+            for form in (WIDE, NARROW)
+        ),
         legend(shapes),
         element("figcaption", "Time runs downwards. An arrow says which process wrote what."),
     )

@@ -261,6 +261,20 @@ _UNKNOWN: Final = (
 )
 
 
+def not_asked(case: Case) -> str:
+    """Why the tool does not settle it, in the few words that a picture has room for."""
+    contract, reason = case.workflow["contract"], case.workflow["reason"]
+    if reason != Doubt.OUTCOME_UNKNOWN:
+        return ""
+    if contract["lookup"] != "none":
+        return "its answer would settle nothing"
+    return (
+        "not called: its key may be forgotten"
+        if contract["idempotent"]
+        else ("not called: a repeat could act twice")
+    )
+
+
 def _cannot(contract: Mapping[str, Any], reason: str) -> str:
     begin = "All that the resume can see is a claim without an outcome, and that looks the same "
     begin += "whether the tool acted or not."

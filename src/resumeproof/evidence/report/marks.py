@@ -107,6 +107,14 @@ def mark(shape: Shape, x: float, y: float) -> Element:
     return drawn
 
 
+def paths() -> dict[str, list[str]]:
+    """How each shape is drawn round its middle, for a script that draws it as `mark` does."""
+    return {
+        str(shape): [path, *([_INNER[shape]] if shape in _INNER else [])]
+        for shape, path in _PATHS.items()
+    }
+
+
 def arrow(begin: float, end: float, y: float) -> Element:
     """From a life to what it wrote."""
     sense = 1 if end > begin else -1

@@ -45,11 +45,11 @@ def extended(parent: Element, *children: Node) -> Element:
     return parent
 
 
-def displayed(text: str) -> str:
+def displayed(text: str, at_most: int = DISPLAYED_AT_MOST) -> str:
     """A text as a page shows it: harmless, on one line, and cut where it is too long."""
-    if len(text) <= DISPLAYED_AT_MOST:
+    if len(text) <= at_most:
         return shown(text)
-    return f"{shown(text[:DISPLAYED_AT_MOST])}\N{HORIZONTAL ELLIPSIS} [{len(text):,} characters]"
+    return f"{shown(text[:at_most])}\N{HORIZONTAL ELLIPSIS} [{len(text):,} characters]"
 
 
 def number(value: float) -> str:
