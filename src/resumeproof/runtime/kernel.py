@@ -157,19 +157,36 @@ def _claim(held: Held, engine: Engine, purpose: Purpose) -> Held:
             raise Conflict(workflow.id, workflow.revision, int(fresh.row["revision"]))
         # The transaction's row comes without its records; the bytes to be sent are its own.
         claimed = replace(held, stored=replace(fresh, records=held.stored.records))
-        digest = _digest_to_send(claimed)
-        draft = protocol.claim(workflow, purpose, driver=engine.token, digest=digest)
+        call = _call_of(claimed)
+        draft = protocol.claim(
+            workflow,
+            purpose,
+            driver=engine.token,
+            digest=_digest_to_send(claimed, call),
+            call=call,
+        )
         unapproved = workflow.status is Status.PENDING_APPROVAL
         drafts = (Draft(Event.STARTED, {}), draft) if unapproved else (draft,)
         return write(transaction, claimed, drafts, at=at)
 
 
-def _digest_to_send(held: Held) -> str:
-    """The digest of the bytes that the present call sends. Raises `ApprovalMismatch`."""
+def _call_of(held: Held) -> Call:
+    """The call that the program asks for at the present step."""
     workflow, command = held.workflow, held.command()
-    if isinstance(command, Call) and not command.needs_approval:
-        return command.action.digest
+    if not isinstance(command, Call):
+        raise InvalidTransition(workflow.id, workflow.status, f"a call at step {workflow.step}")
+    return command
+
+
+def _digest_to_send(held: Held, call: Call) -> str:
+    """The digest of the bytes that a call sends. Raises `ApprovalMismatch`."""
+    workflow = held.workflow
+    if not call.needs_approval:
+        return call.action.digest
     found = found_digest(held.stored, workflow.approved_digest)
+    # A program may ask for other bytes than those that are stored, and were approved.
+    if call.action.canonical != held.stored.action:
+        found = call.action.digest
     if found != workflow.approved_digest:
         raise ApprovalMismatch(workflow.id, str(workflow.approved_digest), found)
     return found
@@ -205,16 +222,14 @@ def _look_up(held: Held, engine: Engine) -> Conclusion:
 
 
 def _tool_call(held: Held) -> ToolCall:
-    workflow, command = held.workflow, held.command()
-    if not isinstance(command, Call):
-        raise InvalidTransition(workflow.id, workflow.status, f"a call at step {workflow.step}")
+    workflow, call = held.workflow, _call_of(held)
     return ToolCall(
         workflow_id=workflow.id,
         step=workflow.step,
         attempt=workflow.attempts,
-        key=command.key,
-        action=command.action.canonical,
-        tool=command.action.tool,
+        key=call.key,
+        action=call.action.canonical,
+        tool=call.action.tool,
     )
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from resumeproof.domain.action import parse_action
 from resumeproof.domain.command import (
+    Approve,
     Call,
     Command,
     Drain,
@@ -33,14 +34,14 @@ from resumeproof.domain.protocol import claim
 from resumeproof.domain.record import Draft
 from resumeproof.domain.status import Event
 from resumeproof.domain.workflow import Workflow
-from resumeproof.errors import NotYet, ReconciliationRequired
+from resumeproof.errors import ApprovalMismatch, NotYet, ReconciliationRequired
 from resumeproof.runtime.clock import SteppedClock
 from resumeproof.runtime.creation import Terms
 from resumeproof.runtime.driver import drive, drive_all
 from resumeproof.runtime.engine import Engine
 from resumeproof.runtime.identity import SeededIdentity
 from resumeproof.runtime.kernel import tick, write
-from resumeproof.runtime.operations import Resolution, hold, reconcile, send
+from resumeproof.runtime.operations import Resolution, approve, hold, reconcile, send
 from resumeproof.runtime.session import Site, create_workflow, driving
 from resumeproof.stores.sqlite_ledger import SqliteLedger
 
@@ -222,6 +223,20 @@ def test_a_program_may_fail(tmp_path: Path) -> None:
         "failed",
         "out of stock",
         [Event.CREATED, Event.STARTED, Event.FAILED],
+    )
+
+
+def test_an_approved_program_sends_no_other_bytes(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, once("swindle", Approve(ACTION, "s1"), Call(OTHER, "k1", "last")))
+    swindle = shop.create("swindle")
+    with shop.driving() as engine:
+        approve(engine.journal, engine.clock, swindle, actor="alice", programs=engine.programs)
+        with pytest.raises(ApprovalMismatch) as refused:
+            drive(engine, swindle)
+    assert (refused.value.found, shop.told(swindle).attempts, shop.effects()) == (
+        OTHER.digest,
+        0,
+        [],
     )
 
 
