@@ -23,10 +23,10 @@ from resumeproof.errors import PlanRefused
 
 BASELINE: Final = "baseline"
 
-_NAME_LIMIT: Final = 64  # characters: a witness must fit into one atomic write
+NAME_LIMIT: Final = 64  # characters: a witness must fit into one atomic write
 _OCCURRENCE_LIMIT: Final = 999_999_999
 _NUMBER: Final = r"[1-9][0-9]{0,8}"
-_BOUNDARY: Final = rf"[a-z][a-z0-9_.-]{{0,{_NAME_LIMIT - 1}}}(?:#{_NUMBER})?:(?:before|after)"
+_BOUNDARY: Final = rf"[a-z][a-z0-9_.-]{{0,{NAME_LIMIT - 1}}}(?:#{_NUMBER})?:(?:before|after)"
 _BOUNDARY_TEXT: Final = re.compile(_BOUNDARY)
 _POINT_TEXT: Final = re.compile(rf"(?P<boundary>{_BOUNDARY})(?:#(?P<occurrence>{_NUMBER}))?")
 
