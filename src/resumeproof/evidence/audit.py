@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from resumeproof.domain.canonical import digest_of
@@ -20,6 +21,7 @@ from resumeproof.domain.status import Event
 from resumeproof.domain.workflow import Workflow
 from resumeproof.errors import EvidenceBroken
 from resumeproof.evidence.audit_ledger import audit_ledger
+from resumeproof.evidence.audit_timeline import Journal, Told, timeline_problem
 from resumeproof.evidence.contents import Contents
 from resumeproof.stores.sqlite_ledger_rows import FencedLookup, Invocation, InvocationOutcome
 
@@ -29,15 +31,21 @@ def audit(contents: Contents) -> None:
     _check_places(contents)
     cases = [_sound(stored, contents) for stored in contents.workflows]
     audit_ledger(contents)
+    journal = {case.workflow.id: Told(case.workflow, case.stored.records) for case in cases}
     for case in cases:
-        _check_against_ledger(case)
+        _check_facts(case, journal)
 
 
 def _check_places(contents: Contents) -> None:
     """Workflows are numbered as they were created, without a gap."""
+    for number, next_number in pairwise(contents.numbers):
+        if number == next_number:
+            raise EvidenceBroken(
+                str(contents.journal.path), f"workflow number {number}", "it is there twice"
+            )
     missing = sorted(set(range(1, len(contents.numbers) + 1)) - set(contents.numbers))
     if missing:
-        # Numbers are unique, so that for each that is missing there is one that is beyond.
+        # Numbers are unique by now: for each that is missing there is one that is beyond.
         beyond = next(
             f"workflow {stored.row['id']} has number {number}"
             for number, stored in zip(contents.numbers, contents.workflows, strict=True)
@@ -58,17 +66,18 @@ def _sound(stored: Stored, contents: Contents) -> _Case:
     return case
 
 
-def _check_against_ledger(case: _Case) -> None:
+def _check_facts(case: _Case, journal: Journal) -> None:
     try:
+        case.check_timeline(journal)
         case.check_contract()
         claims = case.claims()
         case.check_invocations(claims)
         case.check_lookups(claims)
-        case.check_acknowledgements()
+        case.check_acknowledgements(claims)
     except (KeyError, TypeError, ValueError) as error:
         # The chain holds, so that whoever wrote these facts chained them anew.
-        journal = str(case.contents.journal.path)
-        raise EvidenceBroken(journal, case.name, f"malformed facts ({error!r})") from error
+        path = str(case.contents.journal.path)
+        raise EvidenceBroken(path, case.name, f"malformed facts ({error!r})") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +101,10 @@ class _Case:
         if digest_of(self.stored.action) != told:
             raise self._journal("column action is not what its digest is of")
 
+    def check_timeline(self, journal: Journal) -> None:
+        if problem := timeline_problem(journal[self.workflow.id], journal):
+            raise self._journal(problem)
+
     def check_contract(self) -> None:
         workflow = self.workflow
         registered = [
@@ -105,9 +118,9 @@ class _Case:
                 detail = f"column {column} is {registered[0][column]!r}, not {told[column]!r}"
                 raise self._ledger(f"the registration of {self.name}", detail)
 
-    def claims(self) -> dict[int, dict[str, Any]]:
+    def claims(self) -> dict[int, Mapping[str, Any]]:
         """The facts of each claim, by its attempt. Attempts are numbered without a gap."""
-        claims: dict[int, dict[str, Any]] = {}
+        claims: dict[int, Mapping[str, Any]] = {}
         for place, facts in enumerate(self._facts(Event.ATTEMPT_STARTED), start=1):
             if facts["attempt"] != place:
                 raise self._journal(f"attempt {place} is missing in its timeline")
@@ -115,8 +128,7 @@ class _Case:
         return claims
 
     def check_invocations(self, claims: Mapping[int, Mapping[str, Any]]) -> None:
-        """Whatever reached the tool was claimed first, with bytes that were approved."""
-        approved = {facts["digest"] for facts in self._facts(Event.APPROVED)}
+        """Whatever reached the tool was claimed first, with the same bytes."""
         for invocation in self._invocations():
             name = f"invocation {invocation.sequence}"
             claim = claims.get(invocation.attempt)
@@ -125,8 +137,6 @@ class _Case:
                 raise self._ledger(name, f"attempt {invocation.attempt} was claimed for a lookup")
             if claim is not None and invocation.fingerprint != claim["digest"]:
                 raise self._ledger(name, "column fingerprint: its attempt claimed other bytes")
-            if invocation.fingerprint not in approved:
-                raise self._ledger(name, "its action bears no approval")
 
     def check_lookups(self, claims: Mapping[int, Mapping[str, Any]]) -> None:
         for lookup in self._lookups():
@@ -148,15 +158,17 @@ class _Case:
         if reached.step != claim["step"]:
             detail = f"column step is {reached.step!r}, its attempt claimed {claim['step']!r}"
             raise self._ledger(name, detail)
-        if reached.key != self.workflow.key:
-            detail = f"column key is {reached.key!r}, the workflow's is {self.workflow.key!r}"
+        key = claim.get("key", self.workflow.key)
+        if reached.key != key:
+            detail = f"column key is {reached.key!r}, its attempt claimed {key!r}"
             raise self._ledger(name, detail)
 
-    def check_acknowledgements(self) -> None:
+    def check_acknowledgements(self, claims: Mapping[int, Mapping[str, Any]]) -> None:
         effects = {effect.receipt.sequence: effect for effect in self.contents.effects}
         for facts in self._facts(Event.EFFECT_ACKNOWLEDGED):
             receipt = Receipt.from_json(facts["receipt"])
-            if damage := receipt.damage(fingerprint=digest_of(self.stored.action)):
+            claimed = claims[facts["attempt"]]["digest"]
+            if damage := receipt.damage(fingerprint=claimed):
                 raise self._journal(damage)
             effect = effects.get(receipt.sequence)
             name = f"effect {receipt.sequence}"
@@ -187,7 +199,7 @@ class _Case:
             detail = f"{self.name} acknowledged it in attempt {attempt}, which was not told so"
             raise self._ledger(f"effect {receipt.sequence}", detail)
 
-    def _facts(self, event: Event) -> Iterator[dict[str, Any]]:
+    def _facts(self, event: Event) -> Iterator[Mapping[str, Any]]:
         return (record.facts for record in self.stored.records if record.event == event)
 
     def _invocations(self) -> Iterator[Invocation]:

@@ -9,8 +9,8 @@ from typing import Any
 
 from resumeproof.domain.inspection import Stored
 from resumeproof.errors import EvidenceBroken, StoreUnavailable, WorkflowNotFound
+from resumeproof.stores.protocols import OpenJournal, Place
 from resumeproof.stores.sqlite import Database
-from resumeproof.stores.sqlite_journal import SqliteJournal
 from resumeproof.stores.sqlite_ledger import SqliteLedger
 from resumeproof.stores.sqlite_ledger_rows import Effect, FencedLookup, Invocation
 
@@ -62,7 +62,7 @@ class Contents:
         )
 
 
-def read_contents(journal: SqliteJournal, ledger: SqliteLedger) -> Contents:
+def read_contents(journal: OpenJournal, ledger: SqliteLedger) -> Contents:
     """Read both stores as of one moment.
 
     They share no transaction, so the ledger is read between two looks at the journal: what reached
@@ -71,30 +71,24 @@ def read_contents(journal: SqliteJournal, ledger: SqliteLedger) -> Contents:
     `StoreUnavailable` for a journal that keeps changing.
     """
     for _ in range(READS_AT_MOST):
-        before = _revisions(journal)
-        contents = _read(journal, ledger)
-        if _revisions(journal) == before:
+        # Every commit changes a revision. PRAGMA data_version would not do: a -wal that a death
+        # left empty is read anew by each query, and counts as changed each time.
+        before = journal.places()
+        contents = _read(journal, ledger, before)
+        if journal.places() == before:
             return contents
     raise StoreUnavailable("journal", str(journal.path), "it keeps changing while it is read")
 
 
-def _revisions(journal: SqliteJournal) -> list[tuple[Any, ...]]:
-    """What every commit changes. PRAGMA data_version would not do: a -wal that a death left empty
-    is read anew by each query, and counts as changed each time."""
-    rows = journal.database.rows("SELECT number, id, revision FROM workflows ORDER BY number")
-    return [tuple(row) for row in rows]
-
-
-def _read(journal: SqliteJournal, ledger: SqliteLedger) -> Contents:
-    places = journal.database.rows("SELECT number, id FROM workflows ORDER BY number")
-    workflows = tuple(_workflow(journal, str(place["id"])) for place in places)
+def _read(journal: OpenJournal, ledger: SqliteLedger, places: Sequence[Place]) -> Contents:
+    workflows = tuple(_workflow(journal, str(place.workflow_id)) for place in places)
     database = ledger.database
     with database.snapshot():
         return Contents(
             journal=Identity(journal.path, journal.journal_id, journal.created_at),
             ledger=Identity(ledger.path, ledger.ledger_id, _created_at(database)),
             workflows=workflows,
-            numbers=tuple(place["number"] for place in places),
+            numbers=tuple(place.number for place in places),
             registrations=tuple(
                 dict(row) for row in database.rows("SELECT * FROM registrations ORDER BY rowid")
             ),
@@ -113,7 +107,7 @@ def _created_at(ledger: Database) -> str:
     return str(rows[0]["created_at"])
 
 
-def _workflow(journal: SqliteJournal, workflow_id: str) -> Stored:
+def _workflow(journal: OpenJournal, workflow_id: str) -> Stored:
     try:
         return journal.load(workflow_id)
     except WorkflowNotFound as error:

@@ -1,6 +1,6 @@
 """`receipt.json`: evidence of a run that anybody can re-check.
 
-Everything in it but the account of the processes can be derived again from the two databases that
+Everything in it but the account of the processes can be derived again from the two stores that
 lie beside it, and `evidence.verify` does so.
 """
 
@@ -20,14 +20,14 @@ from resumeproof.domain.observation import ScenarioRun
 from resumeproof.domain.record import Record
 from resumeproof.domain.status import Status
 from resumeproof.domain.workflow import Workflow
-from resumeproof.errors import JournalDamaged
+from resumeproof.errors import JournalDamaged, StoreUnavailable
 from resumeproof.evidence.contents import Contents, Identity, read_contents
 from resumeproof.evidence.files import file_digest, write_durably
 from resumeproof.evidence.lanes import UNICODE, WIDE, Glyphs, Lanes
 from resumeproof.evidence.order import entries_of
 from resumeproof.evidence.timeline import heading, render
 from resumeproof.evidence.workflow import workflow_json
-from resumeproof.stores.sqlite_journal import SqliteJournal
+from resumeproof.stores.journals import open_journal
 from resumeproof.stores.sqlite_ledger import SqliteLedger
 from resumeproof.stores.sqlite_ledger_rows import InvocationOutcome
 from resumeproof.version import __version__
@@ -75,10 +75,13 @@ def write_evidence(
 ) -> dict[str, Any]:
     """Write `receipt.json` and `timeline.txt` into `directory`; return what the first one holds.
 
-    The stores must be at rest. Raises `JournalDamaged` or what opening a store raises.
+    `journal` is a file or, in a JSON journal, a directory. The stores must be at rest. Raises
+    `JournalDamaged`, `StoreUnavailable` for a record whose save is missing, or what opening a store
+    raises.
     """
-    with SqliteJournal.open_reader(journal) as workflows, SqliteLedger.open_reader(ledger) as tool:
+    with open_journal(journal) as workflows, SqliteLedger.open_reader(ledger) as tool:
         contents = read_contents(workflows, tool)
+        _refuse_unsettled(contents)
         timeline = pictures(contents, tool, scenarios)
     picture = directory / TIMELINE_NAME
     write_durably(picture, timeline)
@@ -98,7 +101,7 @@ def write_evidence(
 
 
 def derive(contents: Contents) -> dict[str, Any]:
-    """All of a receipt file that the two databases alone prove.
+    """All of a receipt file that the two stores alone prove.
 
     Raises `JournalDamaged` for a workflow whose timeline does not hold.
     """
@@ -120,6 +123,14 @@ def derive(contents: Contents) -> dict[str, Any]:
         },
         "workflows": workflows,
     }
+
+
+def _refuse_unsettled(contents: Contents) -> None:
+    """The next driver makes a save that is missing, and adds no record that would show it."""
+    for stored in contents.workflows:
+        if stored.save_missing:
+            cause = f"workflow {stored.row['id']} has a record without its save; resume it first"
+            raise StoreUnavailable("journal", str(contents.journal.path), cause)
 
 
 def _workflow(stored: Stored, contents: Contents) -> dict[str, Any]:

@@ -89,14 +89,23 @@ def _receipt(records: tuple[Record, ...]) -> dict[str, Any] | None:
 
 
 def _decision(records: tuple[Record, ...]) -> dict[str, Any] | None:
-    """The operator's decision on a workflow in doubt."""
+    """An operator's decision on a workflow in doubt, the last one."""
     for record in reversed(records):
-        if record.event in _RESOLUTIONS:
+        resolution = _resolution(record)
+        if resolution is not None:
             facts = record.facts
             return {
-                "resolution": _RESOLUTIONS[record.event],
+                "resolution": resolution,
                 "actor": facts["actor"],
                 "note": facts["note"],
                 "at": record.at,
             }
     return None
+
+
+def _resolution(record: Record) -> str | None:
+    """How a record decided; None for one that decided nothing."""
+    if record.event != Event.DECIDED:
+        return _RESOLUTIONS.get(record.event)
+    applied = record.facts["applied"]
+    return _RESOLUTIONS[Event.RECONCILED_APPLIED if applied else Event.RECONCILED_NOT_APPLIED]

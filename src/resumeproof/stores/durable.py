@@ -23,7 +23,7 @@ def replace_durably(path: Path, data: bytes) -> None:
     Raises OSError. Before the rename, the file is as it was and nothing else is left; after it, it
     is replaced, whether or not syncing the directory failed.
     """
-    temporary = path.with_name(f".{path.name}.new")
+    temporary = temporary_of(path)
     try:
         write_synced(temporary, data)
         temporary.replace(path)
@@ -32,6 +32,11 @@ def replace_durably(path: Path, data: bytes) -> None:
         raise
     # Without this the rename itself may be lost with the power.
     sync_directory(path.parent)
+
+
+def temporary_of(path: Path) -> Path:
+    """Where `replace_durably` writes a file before it has its name."""
+    return path.with_name(f".{path.name}.new")
 
 
 def append_synced(path: Path, offset: int, data: bytes) -> None:

@@ -37,6 +37,7 @@ from resumeproof.stores.json_form import (
     IDENTITY_NAME,
     WORKFLOWS_NAME,
     Identity,
+    State,
 )
 from resumeproof.stores.json_reading import read_state, read_workflow
 from resumeproof.stores.json_transaction import (
@@ -47,7 +48,7 @@ from resumeproof.stores.json_transaction import (
     place_of,
 )
 from resumeproof.stores.place import cause_of, resolved
-from resumeproof.stores.protocols import Durability, Emission
+from resumeproof.stores.protocols import Durability, Emission, Place
 
 WAIT_SECONDS = 10.0
 """How long a transaction waits for the one before it."""
@@ -141,12 +142,20 @@ class JsonJournal:
 
         They are read before the first is handed out. Raises `JournalDamaged` as `load` does.
         """
-        with named(self._path):
-            directories = (self._path / WORKFLOWS_NAME).iterdir()
-            states = sorted(map(read_state, directories), key=lambda state: state.number)
-        for state in states:
+        for state in self._states():
             if status is None or state.row["status"] == status:
                 yield Stored(state.row, state.action, state.action_digest, ())
+
+    def places(self) -> list[Place]:
+        """All workflows by their numbers. Raises `JournalDamaged` as `load` does."""
+        return [
+            Place(state.number, str(state.row["id"]), state.revision) for state in self._states()
+        ]
+
+    def _states(self) -> list[State]:
+        with named(self._path):
+            directories = (self._path / WORKFLOWS_NAME).iterdir()
+            return sorted(map(read_state, directories), key=lambda state: state.number)
 
     def emissions(self, event: str) -> Iterator[Emission]:
         """All events of a name, by their workflows' order of creation, then by sequence.

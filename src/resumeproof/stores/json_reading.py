@@ -91,6 +91,8 @@ def read_workflow(directory: Path, workflow_id: str) -> WorkflowFiles:
 def _state_bytes(directory: Path) -> bytes:
     try:
         return (directory / STATE_NAME).read_bytes()
+    except NotADirectoryError as error:
+        raise JournalDamaged(workflow_id_of(directory.name), "it is no directory") from error
     except FileNotFoundError as error:
         # A workflow comes into its place with its first save.
         if directory.is_dir():

@@ -100,6 +100,15 @@ class JournalFormat(StrEnum):
     JSON = "json"
 
 
+@dataclass(frozen=True)
+class Place:
+    """A workflow's place in the order of creation, from 1, and the revision that is saved of it."""
+
+    number: int
+    workflow_id: str
+    revision: int
+
+
 class OpenJournal(Journal, Protocol):
     """A journal of this package, of either format, that closes at the end of a `with` statement."""
 
@@ -108,6 +117,10 @@ class OpenJournal(Journal, Protocol):
 
     @property
     def durability(self) -> Durability: ...
+
+    def places(self) -> list[Place]:
+        """All workflows by their numbers, as the rows have them, which may be wrong by hand."""
+        ...
 
     def __enter__(self) -> Self: ...
 

@@ -6,7 +6,6 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -18,7 +17,7 @@ from resumeproof.errors import (
 )
 from resumeproof.stores import birth, opening
 from resumeproof.stores.kind import StoreKind, schema_resource
-from resumeproof.stores.protocols import Durability, Emission
+from resumeproof.stores.protocols import Durability, Emission, Place
 from resumeproof.stores.sqlite import BUSY_TIMEOUT_SECONDS, Database
 from resumeproof.stores.sqlite_journal_rows import (
     WORKFLOW,
@@ -115,15 +114,9 @@ class SqliteJournal:
         """The journal mode and synchronous setting that were in force when it was opened."""
         return self._database.durability
 
-    @contextmanager
-    def transaction(self) -> Iterator[SqliteJournalTransaction]:
+    def transaction(self) -> SqliteJournalTransaction:
         """One commit, durable when the `with` statement ends; an exception undoes all of it."""
-        with self._database.transaction():
-            transaction = SqliteJournalTransaction(self._database)
-            try:
-                yield transaction
-            finally:
-                transaction.end()
+        return SqliteJournalTransaction(self._database)
 
     def load(self, workflow_id: str) -> Stored:
         """One workflow with its whole timeline, as of one moment.
@@ -153,6 +146,11 @@ class SqliteJournal:
             for row in page:
                 last = row["number"]
                 yield stored_workflow(row, ())
+
+    def places(self) -> list[Place]:
+        """All workflows by their numbers."""
+        rows = self._database.rows("SELECT number, id, revision FROM workflows ORDER BY number")
+        return [Place(*row) for row in rows]
 
     def _page(self, status: Status | None, last: int) -> list[sqlite3.Row]:
         if status is None:

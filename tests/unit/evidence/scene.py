@@ -39,7 +39,7 @@ class Died(BaseException):
     """The death of a driver in this process."""
 
 
-def _die() -> NoReturn:
+def die() -> NoReturn:
     raise Died
 
 
@@ -103,7 +103,7 @@ class Scene:
                 resume(
                     subject.site(self.directory, number),
                     subject.workflow_id,
-                    trapped(CrashPoint.parse(point), _die),
+                    trapped(CrashPoint.parse(point), die),
                 )
         for number in range(len(points) + 1, len(points) + 1 + resumes):
             with suppress(ResumeproofError):
