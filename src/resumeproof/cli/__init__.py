@@ -33,6 +33,7 @@ _HOMES = {
     "conform": "resumeproof.cli.conform:conform",
     "selftest": "resumeproof.cli.selftest:selftest",
     "shapes": "resumeproof.cli.shapes:shapes",
+    "explore": "resumeproof.cli.explore:explore",
 }
 
 

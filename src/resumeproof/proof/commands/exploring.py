@@ -11,29 +11,38 @@ from pathlib import Path
 
 from resumeproof.crash.plan import BASELINE, CrashPlan
 from resumeproof.crash.syscalls.operations import Recording, SymbolicLink, Write
+from resumeproof.crash.syscalls.power import PowerLoss
 from resumeproof.crash.syscalls.tree import Tree
 from resumeproof.domain.verdict import Finding, Violation
 from resumeproof.proof.commands.baseline import Baseline, run_baseline
 from resumeproof.proof.commands.court import Court
-from resumeproof.proof.commands.images import Images, State, add_killed
+from resumeproof.proof.commands.images import Images, State, add_killed, add_powerless
 from resumeproof.proof.commands.recorded import Recorded, record_in, tree_of
 from resumeproof.proof.commands.settings import Settings
 from resumeproof.proof.commands.site import Judged, Site
 from resumeproof.proof.explore import scratch_directory
+from resumeproof.proof.image import copy_image
 from resumeproof.proof.progress import Progress
+
+CRASHED_NAME = "crashed"
+RESUMED_NAME = "resumed"
+PRINTED_NAME = "printed.txt"
+VERDICT_NAME = "verdict.txt"
 
 
 @dataclass
 class Explored:
     """All that was tried: the states, the images that they come down to, and what came of those.
 
-    `invalid` says by plan why a state proves nothing.
+    `invalid` says by plan why a state proves nothing. `power` is what the disk could lose, None
+    where that was not asked.
     """
 
     baseline: Baseline
     images: Images
     judged: list[Judged] = field(default_factory=list)
     invalid: dict[str, str] = field(default_factory=dict)
+    power: PowerLoss | None = None
 
     def violations(self, state: State) -> Sequence[Violation]:
         """What is wrong once a state was resumed."""
@@ -81,6 +90,19 @@ class Explorer:
             self._judge(explored)
         return explored
 
+    def keep(self, explored: Explored, directory: Path) -> None:
+        """Put aside what the crash of the one state that was tried left, and what came of it."""
+        (state,) = explored.images.states
+        image = explored.images.images[state.image]
+        site = self.court.site()
+        scene = site.lay_out(image.tree, image.printed)
+        copy_image(scene.directory, directory / CRASHED_NAME)
+        (directory / PRINTED_NAME).write_bytes(image.printed)
+        violations = explored.baseline.trial.violations(scene)
+        copy_image(scene.directory, directory / RESUMED_NAME)
+        told = [f"[{each.kind}] {each.detail}" for each in violations] or ["nothing is wrong"]
+        (directory / VERDICT_NAME).write_text("".join(f"{line}\n" for line in told))
+
     def _recorded(self) -> Explored:
         directory = self._settings.directory
         start = Tree() if directory is None else tree_of(directory)
@@ -96,6 +118,9 @@ class Explorer:
     def _add_states(self, explored: Explored) -> None:
         recorded = explored.baseline.recorded
         add_killed(explored.images, recorded.recording, recorded.start)
+        if self._settings.power_loss:
+            explored.power = PowerLoss(recorded.recording, recorded.start, self._settings.budget)
+            add_powerless(explored.images, recorded.recording, explored.power)
 
     def _judge(self, explored: Explored) -> None:
         """Judge the images that have not been judged."""

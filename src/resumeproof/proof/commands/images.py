@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from resumeproof.crash.plan import CrashPlan, CrashPoint
-from resumeproof.crash.syscalls.operations import Recording
-from resumeproof.crash.syscalls.states import KillState, Output, cut_write, kill_states
+from resumeproof.crash.syscalls.operations import Recording, Write
+from resumeproof.crash.syscalls.power import PowerLoss
+from resumeproof.crash.syscalls.states import KillState, Output, kill_states
 from resumeproof.crash.syscalls.tree import Tree
 from resumeproof.errors import PlanRefused
 
@@ -90,8 +91,10 @@ def killed(recording: Recording, start: Tree) -> Iterator[tuple[KillState, Tree,
         if state.cut is None:
             yield state, tree, output.by(whole)
         else:
+            write = recording.calls[whole].operation
+            assert isinstance(write, Write), "only a write is torn"
             torn = tree.clone()
-            torn.apply(cut_write(recording.calls[whole].operation, state.cut))
+            torn.apply(replace(write, data=write.data[: state.cut]))
             yield state, torn, output.by(whole)
 
 
@@ -115,5 +118,19 @@ def add_killed(
                 after=after + state.ordinal - (state.cut is not None),
                 image=images.number(tree, printed + said),
                 origins=state.stands_for,
+            )
+        )
+
+
+def add_powerless(images: Images, recording: Recording, power: PowerLoss) -> None:
+    """Note the states that a power cut can leave, and a kill cannot."""
+    output = Output(recording)
+    for state, tree in power:
+        images.states.append(
+            State(
+                plan=str(CrashPlan((state.point,))),
+                after=state.ordinal - state.in_flight,
+                image=images.number(tree, output.by(state.ordinal - state.in_flight)),
+                power=True,
             )
         )

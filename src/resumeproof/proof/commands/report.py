@@ -1,0 +1,119 @@
+"""What an exploration comes to, in the form of every proof."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from resumeproof.crash.plan import BASELINE, CrashPlan
+from resumeproof.crash.syscalls.device import POSIX
+from resumeproof.domain.conformance import (
+    Certificate,
+    ConformanceReport,
+    Exploration,
+    ProofTerms,
+    Scenario,
+)
+from resumeproof.domain.contract import ToolContract
+from resumeproof.domain.verdict import Finding
+from resumeproof.proof.commands.discoveries import failing
+from resumeproof.proof.commands.exploring import Explored
+from resumeproof.proof.commands.images import State
+from resumeproof.proof.commands.settings import Settings
+
+POWER_LOSS = "power_loss"
+NO_RESUME = "none"
+
+
+def report_of(
+    settings: Settings, explored: Explored, plan: CrashPlan | None = None
+) -> ConformanceReport:
+    """The report of an exploration, or of one plan of it."""
+    recorded = explored.baseline.recorded
+    report = ConformanceReport(
+        crash_points=len(recorded.recording.calls),
+        findings=[
+            Finding(violation.kind, state.after, violation.detail, state.plan)
+            for state, violation in failing(explored)
+        ],
+        scenarios=[_scenario(state, explored) for state in explored.images.states],
+        nondeterminism=explored.baseline.nondeterminism,
+        shared_prefixes=True,
+        crashes_at="durable call",
+        terms=_terms(settings, plan),
+        exploration=_exploration(settings, explored),
+    )
+    report.invalid = [
+        f"{scenario.plan}: {scenario.invalid}"
+        for scenario in report.scenarios
+        if scenario.invalid is not None
+    ]
+    report.certificate = _certificate(report, explored)
+    return report
+
+
+def _scenario(state: State, explored: Explored) -> Scenario:
+    invalid = next(
+        (reason for plan, reason in explored.invalid.items() if _rests_on(state.plan, plan)), None
+    )
+    kill = POWER_LOSS if state.power else None
+    return Scenario(state.plan, state.plan, invalid, kill, state.note)
+
+
+def _rests_on(plan: str, recorded_after: str) -> bool:
+    """Whether a state was rebuilt from the recording of what came after that plan."""
+    return recorded_after == BASELINE or plan.startswith(f"{recorded_after};")
+
+
+def _certificate(report: ConformanceReport, explored: Explored) -> Certificate:
+    """A state is verified where its recording accounts for all that the program left."""
+    states = len(report.scenarios)
+    return Certificate(
+        enumerated=states,
+        fired=states,
+        verified=states - len(report.invalid),
+        judged=states,
+        byte_images=len(explored.images.images),
+        states=len({judged.meaning for judged in explored.judged}),
+        resumed=len(explored.images.images),
+    )
+
+
+def _terms(settings: Settings, plan: CrashPlan | None) -> ProofTerms:
+    return ProofTerms(
+        subject=settings.command.text,
+        inputs=[],
+        contract=ToolContract("program"),
+        isolation="program",
+        depth=settings.depth,
+        timeout_seconds=settings.timeout_seconds,
+        plan=None if plan is None else str(plan),
+    )
+
+
+def _exploration(settings: Settings, explored: Explored) -> Exploration:
+    recording = explored.baseline.recorded.recording
+    return Exploration(
+        command=settings.command.text,
+        resume=NO_RESUME if settings.resume is None else settings.resume.text,
+        check=None if settings.check is None else settings.check.text,
+        kill_safe=_safe(explored, power=False),
+        power_safe=_safe(explored, power=True) if settings.power_loss else None,
+        device_model="\n".join(POSIX.rules) if settings.power_loss else None,
+        domains=tuple(recording.domains),
+        not_covered=(*recording.not_covered, *_outside(recording.outside)),
+    )
+
+
+def _safe(explored: Explored, *, power: bool) -> bool | None:
+    """Whether no state of this sort fails; None where none was tried.
+
+    Whoever does not survive a kill does not survive a power cut either: the disk may have kept all.
+    """
+    tried = [state for state in explored.images.states if power or not state.power]
+    if not tried:
+        return None
+    return not any(explored.violations(state) for state in tried)
+
+
+def _outside(paths: Sequence[str]) -> Sequence[str]:
+    return [f"it wrote outside of the directory: {path}" for path in paths]
