@@ -424,6 +424,36 @@ class ToolNotRegistered(ResumeproofError):
     path: str
 
 
+class StraceMissing(ResumeproofError):
+    """Durable system calls are recorded with strace, which only Linux has."""
+
+    exit = Exit.USAGE
+    template = (
+        "strace is not installed ({platform}): on Debian and Ubuntu `apt-get install strace` brings "
+        "it, on Fedora `dnf install strace`, on Alpine `apk add strace`; it runs on Linux only"
+    )
+    platform: str
+
+
+class TracingForbidden(ResumeproofError):
+    """The system does not let a process trace its own child, as in some containers."""
+
+    exit = Exit.USAGE
+    template = (
+        "this system does not permit tracing, a container needs the capability SYS_PTRACE: {reason}"
+    )
+    reason: str
+
+
+class ProgramHung(ResumeproofError):
+    """A program that was to be recorded did not end."""
+
+    exit = Exit.USAGE
+    template = "{program} did not end within {seconds:g} seconds; --timeout gives it more"
+    program: str
+    seconds: float
+
+
 class RecordingContradicted(ResumeproofError):
     """A recorded call names a file that the calls before it did not leave there."""
 

@@ -18,7 +18,7 @@ from resumeproof.crash.syscalls import operations as op
 from resumeproof.crash.syscalls.file import FileBytes
 from resumeproof.errors import RecordingContradicted
 
-_ROOT: Final = -1
+ROOT: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ class Tree:
     """
 
     def __init__(self, mode: int = 0o755) -> None:
-        self.nodes: dict[int, Node] = {_ROOT: Node(mode)}
+        self.nodes: dict[int, Node] = {ROOT: Node(mode)}
         self.names: dict[Name, int] = {}
-        self._next = _ROOT - 1
+        self._next = ROOT - 1
         self._owned: set[int] = set()
 
     @classmethod
@@ -122,7 +122,7 @@ class Tree:
 
     def number(self, path: str) -> int:
         """Return the number of what the path stands for."""
-        number = _ROOT
+        number = ROOT
         for name in path.split("/") if path else ():
             found = self.names.get((number, name))
             if found is None:
@@ -152,7 +152,7 @@ class Tree:
         inside: dict[int, list[tuple[str, int]]] = {}
         for (folder, name), number in self.names.items():
             inside.setdefault(folder, []).append((name, number))
-        pending = [("", _ROOT)]
+        pending = [("", ROOT)]
         while pending:
             path, number = pending.pop()
             yield path, number, self.nodes[number]

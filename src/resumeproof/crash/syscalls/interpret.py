@@ -1,0 +1,71 @@
+"""From the calls of all processes to what they did to the recorded directory.
+
+A call takes effect somewhere between its beginning and its end, and where several overlap nothing
+says in which order. Each is taken to have effect at its end, when it certainly had; so is the order
+of a recording one that can have been. Calls that give a number away which another thread may get
+before they end are taken at their beginning.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+from resumeproof.crash.syscalls.contents import CONTENTS
+from resumeproof.crash.syscalls.descriptors import STDOUT, Description, Slot, Surroundings, Tracee
+from resumeproof.crash.syscalls.history import History, Step
+from resumeproof.crash.syscalls.lives import AT_BEGINNING, BIRTHS, LIVES
+from resumeproof.crash.syscalls.names import NAMES
+from resumeproof.crash.syscalls.opening import OPENING
+from resumeproof.crash.syscalls.operations import Process
+from resumeproof.crash.syscalls.parse import Ended, Entered, Event, RawCall
+
+_AT_END: Final[dict[str, Callable[[Step], None]]] = OPENING | CONTENTS | NAMES | LIVES
+
+KNOWN_CALLS: Final = frozenset(_AT_END) | frozenset(AT_BEGINNING)
+"""The names of all calls that mean anything here."""
+
+
+def interpret(
+    events: Iterable[Event], births: Mapping[int, deque[RawCall]], history: History, mask: int
+) -> None:
+    """Take up a whole run.
+
+    `births` are those of `read_births`; `mask` is the file mode mask that the run began with.
+    """
+    for event in events:
+        if isinstance(event, Ended):
+            _take_over(history, event)
+            continue
+        call = event.call
+        tracee = history.tracees.get(call.thread)
+        if tracee is None:
+            tracee = _unknown_tracee(history, call, mask)
+        if isinstance(event, Entered):
+            tracee.count(call.name)
+            if call.name in BIRTHS:
+                call = births[call.thread].popleft()
+        meaning = (AT_BEGINNING if isinstance(event, Entered) else _AT_END).get(call.name)
+        if meaning is not None and call.returned is not None:
+            meaning(Step(history, tracee, call))
+
+
+def _unknown_tracee(history: History, call: RawCall, mask: int) -> Tracee:
+    """The first process, with its output; or one whose birth nobody saw."""
+    tracee = Tracee(index=len(history.processes), surroundings=Surroundings(mask=mask))
+    if history.processes:
+        history.uncovered(f"process {call.thread}, of which nothing shows where it came from")
+        history.processes.append(Process(call.thread, 0, ()))
+    else:
+        tracee.slots[STDOUT] = Slot(Description(stdout=True, offset=None))
+        history.processes.append(Process(call.thread, None, ()))
+    history.tracees[call.thread] = tracee
+    return tracee
+
+
+def _take_over(history: History, ended: Ended) -> None:
+    """A thread that executes a program goes on under its process's number, execve(2)."""
+    tracee = history.tracees.pop(ended.thread, None)
+    if ended.successor is not None and tracee is not None:
+        history.tracees[ended.successor] = tracee

@@ -1,0 +1,59 @@
+"""strace: where it is, what it is asked, and what it says when it may not."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from resumeproof.errors import StraceMissing
+
+_STRING_BYTES: Final = 1 << 25
+"""What is written in one piece beyond this is cut short, and said to be not covered."""
+
+_FORBIDDEN: Final = re.compile(r"^.*strace: .*\bptrace\b.*$", re.MULTILINE)
+
+
+def find_strace() -> str:
+    """The path of strace. Raises `StraceMissing`."""
+    found = shutil.which("strace") if sys.platform == "linux" else None
+    if found is None:
+        raise StraceMissing(platform=sys.platform)
+    return found
+
+
+def command_line(
+    program: Sequence[str | os.PathLike[str]], calls: Iterable[str], trace: Path, *, stack: bool
+) -> list[str | os.PathLike[str]]:
+    """The command that runs a program under strace and has its calls written to `trace`.
+
+    The program stays this process's child (`--daemonize`), so that its wait status and its end are
+    its own, whatever it leaves running. Reads are printed raw: their bytes say nothing.
+    """
+    return [
+        find_strace(),
+        "--daemonize",
+        "--follow-forks",
+        "--syscall-number",
+        "--decode-fds=path",
+        "--strings-in-hex=all",
+        f"--string-limit={_STRING_BYTES}",
+        "--signal=none",
+        "--quiet=attach",
+        "--raw=read,readv",
+        "--trace=" + ",".join(f"?{name}" for name in sorted(calls)),
+        f"--output={trace}",
+        *(["--stack-traces"] if stack else []),
+        "--",
+        *program,
+    ]
+
+
+def refusal(stderr: str) -> str | None:
+    """The line in which strace said that it may not trace; None if there is none."""
+    found = _FORBIDDEN.search(stderr)
+    return None if found is None else found[0]
