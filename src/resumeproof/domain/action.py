@@ -11,6 +11,7 @@ import json
 import math
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from resumeproof.domain.canonical import MAX_INTEGER, canonical_bytes, digest_of
@@ -53,6 +54,10 @@ class Action:
     @property
     def tool(self) -> str:
         """The tool's name. Raises ActionRefused if the stored bytes are no action."""
+        return self._tool
+
+    @cached_property
+    def _tool(self) -> str:
         return _call(_read(self.canonical))[0]
 
     @property

@@ -39,6 +39,17 @@ class Stored:
     save_missing: bool = False
     uncommitted: str | None = None
 
+    def with_records(self, records: tuple[Record, ...]) -> Stored:
+        """A row that was read without its records, with them."""
+        return Stored(
+            self.row,
+            self.action,
+            self.action_digest,
+            records,
+            self.save_missing,
+            self.uncommitted,
+        )
+
 
 VOID_WITHOUT_SAVE: Final = frozenset({Event.CREATED, Event.ACTION_REPLACED, Event.ATTEMPT_STARTED})
 """Events whose records come to nothing without their save, and are cut off instead of finished.

@@ -29,11 +29,16 @@ class Receipt:
     applied_at: str
     hash: str = ""
 
+    @classmethod
+    def issued(cls, **fields: Any) -> Receipt:
+        """A receipt with its hash; `fields` are all but that."""
+        return cls(**fields, hash=_hash(fields))
+
     def recomputed_hash(self) -> str:
         """SHA-256 of the RFC 8785 form of all fields but `hash`."""
         covered = self.to_json()
         del covered["hash"]
-        return digest_of(canonical_bytes(covered))
+        return _hash(covered)
 
     def damage(self, *, fingerprint: str) -> str | None:
         """Why this receipt proves no effect of the action with `fingerprint`; None if it does."""
@@ -54,6 +59,10 @@ class Receipt:
     def from_json(cls, value: Mapping[str, Any]) -> Receipt:
         """Raises `KeyError` for a missing member."""
         return cls(**{name: value[name] for name in _FIELDS})
+
+
+def _hash(covered: dict[str, Any]) -> str:
+    return digest_of(canonical_bytes(covered))
 
 
 _FIELDS = tuple(field.name for field in fields(Receipt))

@@ -14,11 +14,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from json.encoder import encode_basestring as quoted  # as RFC 8785, section 3.2.2.2 has it
 from typing import Any
 
-from resumeproof.domain.canonical import canonical_bytes
+from resumeproof.domain.canonical import canonical_bytes, is_plain
 from resumeproof.domain.status import Event
 
 _decode = json.JSONDecoder().decode
@@ -51,8 +52,8 @@ class Record:
     previous: str
     hash: str
 
-    @property
-    def facts(self) -> dict[str, Any]:
+    @cached_property
+    def facts(self) -> Mapping[str, Any]:
         """The facts as data. Raises `ValueError` where the text is no JSON object."""
         facts = _decode(self.facts_text)
         if not isinstance(facts, dict):
@@ -81,4 +82,8 @@ def chain(workflow_id: str, *, sequence: int, previous: str, at: str, draft: Dra
     """The record of `draft` at its place in the chain."""
     facts_text = canonical_bytes(draft.facts).decode()
     unhashed = (workflow_id, sequence, draft.event, at, facts_text, previous)
-    return Record(*unhashed, _hash(*unhashed))
+    record = Record(*unhashed, _hash(*unhashed))
+    if is_plain(draft.facts):
+        # What is made of JSON's own types reads back as it was.
+        vars(record)["facts"] = draft.facts
+    return record

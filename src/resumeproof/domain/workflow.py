@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -79,8 +80,10 @@ class Workflow:
         Every record of every fold comes through here, and `dataclasses.replace` sets each of the
         many fields again.
         """
+        facts = vars(self) | changes
+        facts.pop("_row", None)
         other = object.__new__(Workflow)
-        other.__dict__.update(self.__dict__, **changes)
+        object.__setattr__(other, "__dict__", facts)
         return other
 
     @property
@@ -89,6 +92,10 @@ class Workflow:
 
     def row(self) -> dict[str, Any]:
         """The columns under which a journal stores this workflow, action and digest aside."""
+        return self._row.copy()
+
+    @cached_property
+    def _row(self) -> dict[str, Any]:
         return {
             "id": self.id,
             "program": self.program,

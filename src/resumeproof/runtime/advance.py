@@ -14,7 +14,7 @@ from resumeproof.runtime.waits import over, wait_of
 
 def drafts_of(held: Held, engine: Engine) -> tuple[Draft, ...]:
     """The records of the present command. A wait that is over is recorded with what it came to."""
-    workflow, command = held.workflow, held.command()
+    workflow, command = held.workflow, held.command
     idle = workflow.status in (Status.PENDING_APPROVAL, Status.APPROVED)
     started = (Draft(Event.STARTED, {}),) if idle else ()
     step = {"step": workflow.step}
@@ -36,7 +36,7 @@ def drafts_of(held: Held, engine: Engine) -> tuple[Draft, ...]:
 
 def ending(held: Held) -> tuple[Draft, ...]:
     """What ends a workflow folds into the commit that led to it; nothing, for other commands."""
-    command = held.command()
+    command = held.command
     if isinstance(command, Finish):
         return (Draft(Event.COMPLETED, {"output": dict(command.output)}),)
     if isinstance(command, Fail):
@@ -46,7 +46,7 @@ def ending(held: Held) -> tuple[Draft, ...]:
 
 def start_child(held: Held, engine: Engine) -> None:
     """Create the child that a workflow waits for, unless it is there already."""
-    workflow, command = held.workflow, held.command()
+    workflow, command = held.workflow, held.command
     wait = workflow.waits_for or {}
     if wait.get("kind") != "child" or not isinstance(command, Spawn):
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from resumeproof.domain.action import Action
 from resumeproof.domain.command import Command, Program, State
@@ -53,8 +54,20 @@ class Held:
         """Nothing more can be done without an operator."""
         return self.workflow.status in ENDED or self.workflow.status is Status.UNKNOWN
 
+    def after(self, workflow: Workflow, stored: Stored) -> Held:
+        """The same workflow after a change of it."""
+        held = Held(workflow, self.program, stored)
+        if stored.action == self.stored.action:
+            vars(held)["_action"] = self._action
+        return held
+
+    @cached_property
+    def _action(self) -> Action:
+        return Action.from_canonical(self.stored.action)
+
+    @cached_property
     def command(self) -> Command:
-        """What the program asks for at the present step."""
+        """What the program asks for at the present step: asked once, since nodes are pure."""
         workflow = self.workflow
-        state = State(Action.from_canonical(self.stored.action), workflow.key, workflow.results)
+        state = State(self._action, workflow.key, workflow.results)
         return self.program.nodes[workflow.step](state)

@@ -12,7 +12,6 @@ arrives as a wrapped journal or a wrapped tool.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 
 from resumeproof.domain import protocol
@@ -64,7 +63,8 @@ def facts_of(held: Held, engine: Engine) -> Facts:
     Whoever holds one has seen that its timeline and its row are sound, or has written both.
     """
     workflow = held.workflow
-    command = None if held.settled else held.command()
+    command = None if held.settled else held.command
+    save_missing = held.stored.save_missing
     waits_for = None
     if workflow.waits_for is not None and over(workflow, engine.journal, engine.clock) is None:
         waits_for = described(workflow.waits_for)
@@ -74,8 +74,9 @@ def facts_of(held: Held, engine: Engine) -> Facts:
         damage=None,
         found_digest=found_digest(held.stored, workflow.approved_digest),
         now=engine.clock.now(),
-        receipt_damage=receipt_damage(workflow),
-        save_missing=held.stored.save_missing,
+        # Of a workflow that goes on nobody asks, and each of its receipts would be hashed anew.
+        receipt_damage=receipt_damage(workflow) if held.settled or save_missing else None,
+        save_missing=save_missing,
         calls=command is None or isinstance(command, Approve | Call),
         needs_approval=not isinstance(command, Call) or command.needs_approval,
         waits_for=waits_for,
@@ -156,7 +157,7 @@ def _claim(held: Held, engine: Engine, purpose: Purpose) -> Held:
         if fresh.row["revision"] != workflow.revision:
             raise Conflict(workflow.id, workflow.revision, int(fresh.row["revision"]))
         # The transaction's row comes without its records; the bytes to be sent are its own.
-        claimed = replace(held, stored=replace(fresh, records=held.stored.records))
+        claimed = held.after(workflow, fresh.with_records(held.stored.records))
         call = _call_of(claimed)
         draft = protocol.claim(
             workflow,
@@ -172,7 +173,7 @@ def _claim(held: Held, engine: Engine, purpose: Purpose) -> Held:
 
 def _call_of(held: Held) -> Call:
     """The call that the program asks for at the present step."""
-    workflow, command = held.workflow, held.command()
+    workflow, command = held.workflow, held.command
     if not isinstance(command, Call):
         raise InvalidTransition(workflow.id, workflow.status, f"a call at step {workflow.step}")
     return command
@@ -247,7 +248,7 @@ def _settle(held: Held, engine: Engine, conclusion: Conclusion, *, claimed: bool
         )
         retry_at = format_instant(now + timedelta(seconds=wait_seconds)) if wait_seconds else None
     if isinstance(conclusion, Acknowledge):
-        command = held.command()
+        command = held.command
         then = command.then if isinstance(command, Call) else None
     drafts = protocol.outcome(
         held.workflow, conclusion, claimed=claimed, then=then, retry_at=retry_at
@@ -274,7 +275,7 @@ def write(transaction: JournalTransaction, held: Held, drafts: Sequence[Draft], 
         action_digest=held.stored.action_digest,
         records=held.stored.records + records,
     )
-    return replace(held, workflow=workflow, stored=stored)
+    return held.after(workflow, stored)
 
 
 def ends(held: Held, drafts: Sequence[Draft], *, at: str) -> bool:
@@ -287,7 +288,7 @@ def _extended(held: Held, drafts: Sequence[Draft], at: str) -> tuple[tuple[Recor
     before = held.workflow
     records, workflow = protocol.extend(before, drafts, workflow_id=before.id, at=at)
     if workflow.status is Status.RUNNING and not workflow.in_doubt:
-        follow_up = ending(replace(held, workflow=workflow))
+        follow_up = ending(held.after(workflow, held.stored))
         more, workflow = protocol.extend(workflow, follow_up, workflow_id=before.id, at=at)
         records += more
     return records, workflow

@@ -78,7 +78,7 @@ def approve(
         raise ApprovalMismatch(workflow_id, digest, found)
     # Asked of the table first: an approved workflow's next node is no approval any more.
     next_status(workflow_id, held.workflow.status, Event.APPROVED)
-    command = held.command()
+    command = held.command
     if not isinstance(command, Approve):
         raise InvalidTransition(workflow_id, held.workflow.status, Event.APPROVED)
     facts = {"actor": actor, "digest": command.action.digest, "then": command.then}
@@ -128,7 +128,7 @@ def reconcile(
     """
     facts: dict[str, Any] = {"actor": actor, "note": note}
     held = hold(journal, workflow_id, programs)
-    command = held.command() if held.workflow.in_doubt else None
+    command = held.command if held.workflow.in_doubt else None
     if held.program.ends_when_decided or not isinstance(command, Call):
         return _commit(journal, clock, held, [Draft(_DECIDED[resolution], facts)])
     facts |= {

@@ -192,7 +192,7 @@ class Database:
     def execute(self, sql: str, parameters: Parameters = ()) -> int:
         """Run one statement and return the number of rows it changed."""
         try:
-            return self.connection.execute(sql, parameters).rowcount
+            return (self._connection or self.connection).execute(sql, parameters).rowcount
         except _NAMEABLE as error:
             self._named.raise_ours(error)
 
@@ -212,7 +212,7 @@ class Database:
     def rows(self, sql: str, parameters: Parameters = ()) -> list[sqlite3.Row]:
         """Run one statement and return all its rows."""
         try:
-            return self.connection.execute(sql, parameters).fetchall()
+            return (self._connection or self.connection).execute(sql, parameters).fetchall()
         except _NAMEABLE as error:
             self._named.raise_ours(error)
 

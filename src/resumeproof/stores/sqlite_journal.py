@@ -6,7 +6,6 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -115,15 +114,9 @@ class SqliteJournal:
         """The journal mode and synchronous setting that were in force when it was opened."""
         return self._database.durability
 
-    @contextmanager
-    def transaction(self) -> Iterator[SqliteJournalTransaction]:
+    def transaction(self) -> SqliteJournalTransaction:
         """One commit, durable when the `with` statement ends; an exception undoes all of it."""
-        with self._database.transaction():
-            transaction = SqliteJournalTransaction(self._database)
-            try:
-                yield transaction
-            finally:
-                transaction.end()
+        return SqliteJournalTransaction(self._database)
 
     def load(self, workflow_id: str) -> Stored:
         """One workflow with its whole timeline, as of one moment.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from resumeproof.domain.inspection import Stored
 from resumeproof.domain.record import Record
@@ -15,10 +16,24 @@ from resumeproof.stores.sqlite_journal_rows import stored_workflow, workflow_row
 class SqliteJournalTransaction:
     """A `resumeproof.stores.protocols.JournalTransaction`, good until its `with` statement ends."""
 
-    __slots__ = ("_open",)
+    __slots__ = ("_commit", "_open")
 
     def __init__(self, database: Database) -> None:
-        self._open: Database | None = database
+        self._commit = database.transaction()
+        self._open: Database | None = None
+
+    def __enter__(self) -> Self:
+        self._open = self._commit.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        error_type: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._open = None
+        self._commit.__exit__(error_type, error, traceback)
 
     @property
     def _database(self) -> Database:
@@ -26,9 +41,6 @@ class SqliteJournalTransaction:
         if self._open is None:
             raise ValueError("this transaction has ended")
         return self._open
-
-    def end(self) -> None:
-        self._open = None
 
     def load(self, workflow_id: str) -> Stored:
         """The workflow's row as it is inside this transaction, without its records.
@@ -118,9 +130,9 @@ class SqliteJournalTransaction:
                 action = CAST(:action AS TEXT)
             WHERE id = :id AND revision = :expected_revision
             """,
-            {**_columns(workflow, action), "expected_revision": expected_revision},
+            _columns(workflow, action) | {"expected_revision": expected_revision},
         )
 
 
 def _columns(workflow: Workflow, action: bytes) -> dict[str, Any]:
-    return {**workflow.row(), "action_digest": workflow.action_digest, "action": action}
+    return workflow.row() | {"action_digest": workflow.action_digest, "action": action}

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, NoReturn
 
@@ -208,7 +207,7 @@ class SqliteLedger(LedgerRows):
         return Answer(bound, replayed=True)
 
     def _apply(self, call: ToolCall, fingerprint: str, now: datetime) -> Receipt:
-        unhashed = Receipt(
+        receipt = Receipt.issued(
             sequence=self._next_sequence("effects"),
             receipt_id=self._new_id("receipt"),
             ledger_id=self.ledger_id,
@@ -220,7 +219,6 @@ class SqliteLedger(LedgerRows):
             fingerprint=fingerprint,
             applied_at=format_instant(now),
         )
-        receipt = replace(unhashed, hash=unhashed.recomputed_hash())
         self._database.execute(
             "INSERT INTO effects VALUES (:sequence, :receipt_id, :workflow_id, :step, :attempt,"
             " :tool, :key, :fingerprint, :action, :applied_at, :hash)",
