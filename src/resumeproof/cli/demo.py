@@ -69,7 +69,7 @@ def demo(output: Output, output_dir: Path | None, crash_at: str, kill: str) -> i
     output.document(_document(result))
     output.lines([*(_fact_text(fact) for fact in result.facts), ""])
     output.lines([f"evidence is in {result.directory}", ""])
-    output.lines([*picture_of(result, *drawing()).splitlines(), ""])
+    output.picture([*picture_of(result, *drawing()).splitlines(), ""])
     output.lines(closing(result, *for_a_session()))
     for fact in result.broken:
         note(_fact_text(fact))

@@ -67,6 +67,12 @@ class Output:
             for line in lines:
                 self._print(shown(line))
 
+    def picture(self, lines: Iterable[str]) -> None:
+        """Print lines for people that are harmless already, and perhaps in colour."""
+        if not self.json:
+            for line in lines:
+                self._print(line)
+
     def verdict(self, line: str, *, good: bool) -> None:
         """Print a line for people in the colour of what it says."""
         if not self.json:

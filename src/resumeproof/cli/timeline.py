@@ -43,4 +43,5 @@ def timeline(output: Output, stores: Stores, workflow_id: str) -> None:
     output.document({"workflow": facts, "entries": [entry.to_json() for entry in entries]})
     glyphs, lanes = drawing()
     picture = render(entries, driver_alive=alive, glyphs=glyphs, lanes=lanes)
-    output.lines([*heading(facts, glyphs, lanes).splitlines(), "", *picture.splitlines()])
+    output.lines([*heading(facts, glyphs, lanes).splitlines(), ""])
+    output.picture(picture.splitlines())

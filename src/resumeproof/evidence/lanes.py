@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from resumeproof.domain.printable import escaped
+from resumeproof.domain.status import Event
 from resumeproof.evidence.order import Entry
 
 
@@ -30,9 +32,28 @@ _COMBINED_AT_MOST = 2
 """Combining marks that one column may bear; more of them would climb into other lines."""
 
 
+class Ink(Enum):
+    """What a lane's words are about, for whoever draws in colour."""
+
+    PLAIN = auto()
+    HEADER = auto()
+    DEATH = auto()
+    DOUBT = auto()
+    EFFECT = auto()
+    DONE = auto()
+
+
+def unpainted(ink: Ink, text: str) -> str:
+    """The text itself."""
+    return text
+
+
 @dataclass(frozen=True, slots=True)
 class Glyphs:
-    """What the lanes are drawn with; each is one column wide."""
+    """What the lanes are drawn with; each glyph is one column wide.
+
+    `paint` gives words the colour of their ink, and adds no column.
+    """
 
     down: str
     birth: str
@@ -42,6 +63,7 @@ class Glyphs:
     line: str
     death: str
     cut: str
+    paint: Callable[[Ink, str], str] = unpainted
 
 
 UNICODE = Glyphs("│", "┌", "└", "◀", "▶", "─", "✖", "…")
@@ -89,10 +111,10 @@ HEADER = Row("JOURNAL", "PROCESS", "TOOL LEDGER")
 def lines_of(row: Row, glyphs: Glyphs, lanes: Lanes = WIDE) -> list[str]:
     """The row as one line; as two where the middle lane is too narrow for what it says."""
     said = f"{_lane(row.mark, glyphs)} {row.process}"
-    if row.arrow or not row.ledger or sum(map(_columns, said)) < lanes.process:
+    if row.arrow or not row.ledger or columns(said) < lanes.process:
         return [drawn(row, glyphs, lanes)]
     return [
-        drawn(Row(row.journal, row.process, mark=row.mark), glyphs, lanes),
+        drawn(replace(row, ledger=""), glyphs, lanes),
         drawn(Row(ledger=row.ledger), glyphs, lanes),
     ]
 
@@ -107,13 +129,46 @@ def drawn(row: Row, glyphs: Glyphs, lanes: Lanes = WIDE) -> str:
     ledger = cut(row.ledger, lanes.ledger, glyphs)
     room = lanes.process - 1 if row.ledger else lanes.process + lanes.ledger
     process = cut(f"{lane} {row.process}" if lane else row.process, room, glyphs)
+    fill, between, beyond = " ", process, ""
     if row.arrow and journal:
-        journal = f"{journal} {glyphs.left}"
-        return _padded(journal, lanes.journal, glyphs.line) + lane
+        fill, between, beyond = glyphs.line, "", f" {glyphs.left}"
     if row.arrow:
-        process = f"{lane}{glyphs.line * (lanes.process - 3)}{glyphs.right} "
-    left = _padded(journal, lanes.journal)
-    return f"{left}{_padded(process, lanes.process)}{ledger}".rstrip()
+        between = lane if journal else f"{lane}{glyphs.line * (lanes.process - 3)}{glyphs.right} "
+    ink = ink_of(row)
+
+    def words(text: str) -> str:
+        return glyphs.paint(ink, text) if text else ""
+
+    parts = [
+        words(journal) + beyond + fill * (lanes.journal - columns(journal + beyond)),
+        between if row.arrow else words(between),
+        " " * (lanes.process - columns(between)),
+        words(ledger),
+    ]
+    return "".join(parts).rstrip()
+
+
+def ink_of(row: Row) -> Ink:
+    """The ink of a row's words."""
+    if row.mark is Mark.DEATH:
+        return Ink.DEATH
+    if row.mark is Mark.WAIT:
+        return Ink.DOUBT
+    if row is HEADER:
+        return Ink.HEADER
+    return _INKS.get(row.entry.what, Ink.PLAIN) if row.entry is not None else Ink.PLAIN
+
+
+_INKS: Mapping[str, Ink] = {
+    Event.MARKED_UNKNOWN: Ink.DOUBT,
+    Event.COMPLETED: Ink.DONE,
+    "call applied": Ink.EFFECT,
+}
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    return sum(map(_columns, text))
 
 
 def _lane(mark: Mark, glyphs: Glyphs) -> str:
@@ -136,28 +191,24 @@ def cut(text: str, width: int, glyphs: Glyphs) -> str:
     none for combining marks, of which only a few are kept.
     """
     pieces: list[str] = []
-    columns = combined = 0
+    used_columns = combined = 0
     ends = [(0, 0)]  # how many pieces fit into how many columns
     for character in text:
         piece = character
-        if not character.isprintable() or (glyphs is ASCII and not character.isascii()):
+        if not character.isprintable() or (glyphs.line.isascii() and not character.isascii()):
             piece = escaped(character)
-        piece_columns = sum(map(_columns, piece))
+        piece_columns = columns(piece)
         combined = 0 if piece_columns else combined + 1
         if combined > _COMBINED_AT_MOST:
             continue
-        if columns + piece_columns > width:
+        if used_columns + piece_columns > width:
             # Room for the mark of the cut: give up what stands where it goes.
             kept = next(count for count, used in reversed(ends) if used < width)
             return "".join(pieces[:kept]) + glyphs.cut
         pieces.append(piece)
-        columns += piece_columns
-        ends.append((len(pieces), columns))
+        used_columns += piece_columns
+        ends.append((len(pieces), used_columns))
     return "".join(pieces)
-
-
-def _padded(text: str, width: int, filling: str = " ") -> str:
-    return text + filling * (width - sum(map(_columns, text)))
 
 
 def _columns(character: str) -> int:
