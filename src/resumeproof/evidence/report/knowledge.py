@@ -243,7 +243,7 @@ def explained(case: Case) -> str:
                 "predecessor had acted, and did not need to: it called again under the same key, "
                 "and the tool answered with its first receipt instead of acting twice."
             )
-        return "The answer of the tool to the last call is in both stores."
+        return "The tool answered its last call, and both stores hold the answer."
     return _ENDS.get(status, "It has not come to an end yet.")
 
 

@@ -35,7 +35,7 @@ _PLACES: Final = MappingProxyType(
 """How far along the way to an end a status is, and how far aside."""
 _ROUND: Final = frozenset({(Status.PENDING_APPROVAL, Status.RUNNING)})
 """Arrows that would run through a status, and so go round it."""
-_APART: Final = 6
+_APART: Final = 11
 """Half of the distance between an arrow and the one that goes back."""
 
 
@@ -63,7 +63,7 @@ WIDE_MACHINE: Final = MachineForm(
     "wide", 960, 292, along=160, aside=96, box=(126, 44), margin=(96, 46), upright=False
 )
 NARROW_MACHINE: Final = MachineForm(
-    "narrow", 358, 482, along=84, aside=122, box=(104, 42), margin=(57, 38), upright=True
+    "narrow", 358, 482, along=84, aside=130, box=(92, 42), margin=(49, 38), upright=True
 )
 
 
@@ -112,7 +112,7 @@ def machine_picture(
         element("desc", *map(_in_words, path or _every_step()), id=told),
         element("g", *arrows, aria_hidden="true"),
         element("g", *boxes, aria_hidden="true"),
-        class_=f"picture machine {form.name}",
+        class_=f"picture machine {form.name}" if path else f"picture machine whole {form.name}",
         viewBox=f"0 0 {form.width} {form.height}",
         width=form.width,
         height=form.height,
@@ -203,6 +203,7 @@ def _course(
         return _round(begin, (x, y), form)
     first, last = _edge(begin, (x, y), form.box), _edge((x, y), begin, form.box)
     if back:
+        # Two arrows between the same boxes run side by side.
         length = hypot(last[0] - first[0], last[1] - first[1])
         aside = (first[1] - last[1]) / length * _APART, (last[0] - first[0]) / length * _APART
         first, last = _moved(first, aside), _moved(last, aside)
@@ -231,7 +232,7 @@ def _round(first: Point, last: Point, form: MachineForm) -> tuple[str, str, Poin
         bend = min(out[0], into[0]) - 58
         line = f"M{_at(out)}C{_at((bend, out[1]))} {_at((bend, into[1]))} {_at(into)}"
         return line, _head((into[0] - 9, into[1]), into), (bend + 15, (out[1] + into[1]) / 2)
-    out, into = (first[0] + 20, first[1] - height / 2), (last[0] - 20, last[1] - height / 2)
+    out, into = (first[0] + 20, first[1] - height / 2), (last[0] - 38, last[1] - height / 2)
     bend = out[1] - 58
     line = f"M{_at(out)}C{_at((out[0], bend))} {_at((into[0], bend))} {_at(into)}"
     return line, _head((into[0], into[1] - 9), into), ((out[0] + into[0]) / 2, bend + 15)
