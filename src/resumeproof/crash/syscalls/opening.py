@@ -12,7 +12,7 @@ from resumeproof.crash.syscalls.history import Step
 from resumeproof.crash.syscalls.operations import Create
 from resumeproof.crash.syscalls.places import Place
 
-_MAGIC: Final = ("/proc/", "/dev/")
+_MAGIC: Final = ("/proc/", "/dev/fd/", "/dev/std")
 
 
 def open_file(step: Step) -> None:
