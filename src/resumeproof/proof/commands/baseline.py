@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from resumeproof.crash.syscalls.tree import Tree
@@ -14,7 +14,7 @@ from resumeproof.proof.commands.recorded import Recorded, record_in
 from resumeproof.proof.commands.settings import Settings
 from resumeproof.proof.commands.site import Site
 from resumeproof.proof.context import Effect
-from resumeproof.proof.ledgered import effects_of_ledger
+from resumeproof.proof.ledgered import LedgeredRemains
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,10 @@ def run_baseline(settings: Settings, start: Tree, site: Site) -> Baseline:
     return Baseline(recorded, trial, _nondeterminism(differing, ended.printed, printed))
 
 
-def _effects(settings: Settings, site: Site) -> list[Effect] | None:
+def _effects(settings: Settings, site: Site) -> Sequence[Effect] | None:
     if settings.ledger is None:
         return None
-    return effects_of_ledger(site.scene.directory / settings.ledger)
+    return LedgeredRemains(site.scene.directory, settings.ledger).effects
 
 
 def _must_hold(trial: Trial, recorded: Recorded, site: Site) -> None:

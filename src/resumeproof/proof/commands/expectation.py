@@ -12,7 +12,7 @@ from resumeproof.domain.verdict import FindingKind, Violation
 from resumeproof.errors import ResumeproofError
 from resumeproof.proof.context import Effect
 from resumeproof.proof.image import meanings
-from resumeproof.proof.ledgered import effects_of_ledger
+from resumeproof.proof.ledgered import LedgeredRemains
 from resumeproof.proof.oracle import Place, Seen, judge
 
 _NAMED_AT_MOST: Final = 3
@@ -47,7 +47,7 @@ class Expectation:
         if self.ledger is None or self.effects is None:
             return
         try:
-            found = effects_of_ledger(directory / self.ledger)
+            found = LedgeredRemains(directory, self.ledger).effects
         except ResumeproofError as error:
             yield Violation(FindingKind.EVIDENCE_BROKEN, f"the ledger cannot be read: {error}")
             return
