@@ -201,7 +201,7 @@ class Disk:
                 content, sector = self.seen.bytes_of(inode, path), POSIX.sector_bytes
                 start = offset // sector * sector
                 stop = -(-(offset + len(data)) // sector) * sector
-                image = content.read(start, stop - start)
+                image = content.read(start, stop - start).ljust(stop - start, b"\0")
                 grows = offset + len(data) > before
                 return [Pending(call, inode, start=start, image=image, grows=grows)]
             case op.Truncate(inode) | op.Allocate(inode):

@@ -123,8 +123,7 @@ class PowerLoss:
         if not cut.allows(losses):
             reason = "the device model has no such state: what is lost was synced by then, or more "
             raise PlanRefused(text=str(point), reason=reason + "is lost with it")
-        name = point.boundary.removesuffix(f":{match['side']}")
-        return PowerState(point.occurrence, losses, domain, in_flight, name)
+        return PowerState(point.occurrence, losses, domain, in_flight, _name(cut, losses))
 
     def _cuts(self) -> Iterator[Cut]:
         for domain in self._domains:

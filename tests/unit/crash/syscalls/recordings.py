@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from resumeproof.crash.syscalls import operations as op
+from resumeproof.crash.syscalls.tree import Tree
 
 
 def recording(
@@ -22,3 +23,12 @@ def recording(
         calls.append(op.Call(ordinal, 0, name, 1, operation, domain, source))
     process = op.Process(100, None, ("python", "save.py"))
     return op.Recording(calls, [process], initial or {}, 0, domains)
+
+
+def tree(**files: bytes) -> Tree:
+    """A directory with these files, numbered from 1."""
+    made = Tree()
+    for number, (name, data) in enumerate(files.items(), 1):
+        made.apply(op.Create(number, name, 0o644))
+        made.apply(op.Write(number, name, 0, data))
+    return made
