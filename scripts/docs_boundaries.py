@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn
 
-from resumeproof.crash.faults import CrashingJournal, CrashingTool, Trap
-from resumeproof.crash.plan import Boundary, CrashPoint
+from resumeproof.crash.calls import AtBoundary, CountedCalls
+from resumeproof.crash.faults import CrashingJournal, crashing_tool
+from resumeproof.crash.plan import Boundary
 from resumeproof.domain.action import parse_action
 from resumeproof.domain.canonical import digest_of
 from resumeproof.domain.contract import Lookup, ToolContract
@@ -57,16 +58,14 @@ class Stopped(BaseException):
     """The driver stops here, and nothing that it holds is committed."""
 
 
-class StopAt(Trap):
-    """Ends a driver at a boundary. No witness is written, since nothing dies."""
+def stopping_at(boundary: Boundary) -> AtBoundary:
+    """End a driver at a boundary. No witness is written, since nothing dies."""
 
-    def __init__(self, boundary: Boundary) -> None:
-        super().__init__(CrashPoint(boundary), lambda: None)
-        self._boundary = boundary
-
-    def reach(self, boundary: str) -> None:
-        if boundary == self._boundary:
+    def stop_there(reached: str, _: int) -> None:
+        if reached == boundary:
             raise Stopped
+
+    return stop_there
 
 
 class MemoryTransaction:
@@ -182,9 +181,10 @@ def stop(boundary: Boundary, contract: ToolContract, key: str | None) -> Stop:
     action = parse_action(b'{"tool": "charge_card", "arguments": {}}')
     create(journal, clock, workflow_id=WORKFLOW, program=TOOL_CALL, action=action, terms=terms)
     approve(journal, clock, WORKFLOW, actor="alice")
-    trap = StopAt(boundary)
+    calls = CountedCalls(stopping_at(boundary))
+    first = engine("first", CrashingJournal(journal, calls), crashing_tool(tool, calls))
     with suppress(Stopped):
-        drive(engine("first", CrashingJournal(journal, trap), CrashingTool(tool, trap)), WORKFLOW)
+        drive(first, WORKFLOW)
         _never_reached(boundary)
     row, effects, asked = journal.load(WORKFLOW).row, len(tool.effects), len(tool.told)
     clock.advance(BETWEEN_LIVES_SECONDS)

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import filelock  # noqa: F401 - here once, and not in each life
 
-from resumeproof.crash.faults import Trap
+from resumeproof.crash.calls import Strike
 from resumeproof.crash.witness import WITNESS_VARIABLE, witness_address
 from resumeproof.domain import conclusion as conclusions
 from resumeproof.domain import decision as decisions
@@ -54,7 +54,7 @@ BUGS: dict[str, Bug] = {
         "_nothing_found",
         lambda *_: decisions.AbsenceProved(),
     ),
-    "kill_never_fires": ((Trap,), "reach", lambda *_: None),
+    "kill_never_fires": ((Strike,), "__call__", lambda *_: None),
 }
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from resumeproof.crash.kill import Kill, die
 from resumeproof.crash.plan import CrashPlan, CrashPoint
@@ -57,31 +58,47 @@ class CountedCalls:
 
 @dataclass(frozen=True)
 class Strike:
-    """What happens at one crash point (None: nothing, anywhere): a death, or an `OSError`."""
+    """What happens at one crash point (None: nothing, anywhere), and at no other."""
 
     point: CrashPoint | None
-    kill: Kill
-    error: int | None
+    at_point: AtBoundary
 
     @classmethod
     def of(
         cls, plan: str | CrashPoint | None, names: Mapping[str, str], kill: Kill, error: int | None
     ) -> Strike:
-        """Raises `UsageRefused` for a plan that no call of these names could ever come to."""
+        """A death by `kill`, or an `OSError`, where `error` is its number.
+
+        Raises `UsageRefused` for a plan that no call of these names could ever come to.
+        """
         point = _one_point(plan)
         if point is not None and point.boundary.partition(":")[0] not in names.values():
             counted = ", ".join(sorted(names.values()))
             raise UsageRefused(reason=f"crash point {point} is at no counted call ({counted})")
-        return cls(point, kill, checked_error(error))
+        number = checked_error(error)
+        return cls(point, dying(partial(die, kill)) if number is None else _failing(number))
 
     def __call__(self, boundary: str, number: int) -> None:
         point = self.point
-        if point is None or (boundary, number) != (point.boundary, point.occurrence):
-            return
-        if self.error is not None:
-            raise injected_error(self.error)
+        if point is not None and (boundary, number) == (point.boundary, point.occurrence):
+            self.at_point(boundary, number)
+
+
+def dying(death: Callable[[], None]) -> AtBoundary:
+    """Write the witness, so that no death is taken on trust; then die. `death` does not return."""
+
+    def die_there(boundary: str, number: int) -> None:
         write_witness(boundary, number)
-        die(self.kill)
+        death()
+
+    return die_there
+
+
+def _failing(error: int) -> AtBoundary:
+    def fail_there(boundary: str, number: int) -> None:
+        raise injected_error(error)
+
+    return fail_there
 
 
 def checked_error(number: int | None) -> int | None:

@@ -1,27 +1,33 @@
-"""A journal and a tool that die where a crash plan says so.
+"""A journal and a tool whose callers die where a crash plan says so.
 
-The wrappers name a boundary from what passes through them: a transaction that appends
-`attempt_started` is a claim, one that appends an outcome is an acknowledgement, and every call and
-lookup of the tool is the tool's. What they wrap does not know of them.
+What they wrap does not know of them. A tool's calls are counted as any object's are; a journal's
+commit is the one boundary that is no call: it is the end of a `with` statement, and only where that
+ends well.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Final, TypeVar
 
-from resumeproof.crash.plan import CrashPoint
-from resumeproof.crash.witness import write_witness
+from resumeproof.crash.calls import CountedCalls
+from resumeproof.crash.faulty import faulty
 from resumeproof.domain.inspection import Stored
-from resumeproof.domain.receipt import Answer, Receipt, ToolCall
 from resumeproof.domain.record import Record
 from resumeproof.domain.status import Event, Status
 from resumeproof.domain.workflow import Workflow
 from resumeproof.stores.protocols import Emission, Journal, JournalTransaction, Tool
 
-_COMMIT_OF = {
+PERSISTENCE_BOUNDARIES: Final = tuple(
+    f"{call}:{side}"
+    for call in ("append", "save", "commit", "register", "tool")
+    for side in ("before", "after")
+)
+"""The boundaries of a driver whose every call of a store is one, the tool's own among them."""
+
+_COMMIT_OF: Final = {
     Event.ATTEMPT_STARTED: "claim",
     Event.EFFECT_ACKNOWLEDGED: "ack",
     Event.ATTEMPT_FAILED: "ack",
@@ -32,52 +38,34 @@ _COMMIT_OF = {
     Event.MARKED_UNKNOWN: "ack",
 }
 
+CommitName = Callable[[Sequence[Record]], str | None]
+"""Names the boundary that a commit of these records is; None where it is none."""
 
-class Passage:
-    """Counts the boundaries that one life comes to, and tells `at_boundary` of each.
-
-    It is told the boundary's name, and for the how many-th time the life comes to it, from 1.
-    """
-
-    def __init__(self, at_boundary: Callable[[str, int], None]) -> None:
-        self._at_boundary = at_boundary
-        self._passed: Counter[str] = Counter()
-
-    def reach(self, boundary: str) -> None:
-        self._passed[boundary] += 1
-        self._at_boundary(boundary, self._passed[boundary])
+AnyTool = TypeVar("AnyTool", bound=Tool)
 
 
-class Trap(Passage):
-    """A passage that springs at the planned crash point.
+def of_protocol(records: Sequence[Record]) -> str | None:
+    """`claim` or `ack`: of a commit that claims, or that records an outcome."""
+    names = (_COMMIT_OF.get(Event(record.event)) for record in records)
+    return next((name for name in names if name is not None), None)
 
-    `die` ends the process and does not return. The witness is written before it is called, so
-    that no death is taken on trust.
-    """
 
-    def __init__(self, point: CrashPoint, die: Callable[[], None]) -> None:
-        super().__init__(self._spring)
-        self._point = point
-        self._die = die
-
-    def _spring(self, boundary: str, occurrence: int) -> None:
-        if (boundary, occurrence) == (self._point.boundary, self._point.occurrence):
-            write_witness(boundary, occurrence)
-            self._die()
+def every_commit(_: Sequence[Record]) -> str:
+    return "commit"
 
 
 class CrashingTransaction:
-    """A journal transaction that notices which commit of the protocol it is."""
+    """A journal transaction that remembers what it appended."""
 
     def __init__(self, inner: JournalTransaction) -> None:
         self._inner = inner
-        self.commit: str | None = None
+        self.appended: list[Record] = []
 
     def load(self, workflow_id: str) -> Stored:
         return self._inner.load(workflow_id)
 
     def append(self, record: Record) -> None:
-        self.commit = self.commit or _COMMIT_OF.get(Event(record.event))
+        self.appended.append(record)
         self._inner.append(record)
 
     def save(self, workflow: Workflow, action: bytes, *, expected_revision: int) -> None:
@@ -85,11 +73,14 @@ class CrashingTransaction:
 
 
 class CrashingJournal:
-    """A journal that dies just before or just after a commit."""
+    """A journal whose writer dies just before or just after a commit."""
 
-    def __init__(self, inner: Journal, passage: Passage) -> None:
+    def __init__(
+        self, inner: Journal, counted: CountedCalls, name_of: CommitName = of_protocol
+    ) -> None:
         self._inner = inner
-        self._passage = passage
+        self._counted = counted
+        self._name_of = name_of
 
     @property
     def path(self) -> Path:
@@ -97,13 +88,13 @@ class CrashingJournal:
 
     @contextmanager
     def transaction(self) -> Iterator[JournalTransaction]:
-        with self._inner.transaction() as inner:
+        # What is entered first is left last: after the inner journal has committed.
+        with ExitStack() as commit, self._inner.transaction() as inner:
             transaction = CrashingTransaction(inner)
             yield transaction
-            if transaction.commit:
-                self._passage.reach(f"{transaction.commit}:before")
-        if transaction.commit:
-            self._passage.reach(f"{transaction.commit}:after")
+            name = self._name_of(transaction.appended)
+            if name is not None:
+                commit.enter_context(self._counted.call(name))
 
     def load(self, workflow_id: str) -> Stored:
         return self._inner.load(workflow_id)
@@ -118,23 +109,14 @@ class CrashingJournal:
         self._inner.close()
 
 
-class CrashingTool:
-    """A tool whose caller dies just before the call, or just after the tool has committed."""
+def persistence_journal(journal: Journal, counted: CountedCalls) -> Journal:
+    """A journal each of whose writing calls is a boundary, and each commit; reading is none.
 
-    def __init__(self, inner: Tool, passage: Passage) -> None:
-        self._inner = inner
-        self._passage = passage
+    Beside the six boundaries of the protocol these are all the places at which it can be left.
+    """
+    return CrashingJournal(faulty(journal, {"append", "save"}, counted), counted, every_commit)
 
-    def call(self, call: ToolCall) -> Answer:
-        self._passage.reach("tool:before")
-        try:
-            return self._inner.call(call)
-        finally:
-            self._passage.reach("tool:after")
 
-    def lookup(self, call: ToolCall) -> Receipt | None:
-        self._passage.reach("tool:before")
-        try:
-            return self._inner.lookup(call)
-        finally:
-            self._passage.reach("tool:after")
+def crashing_tool(tool: AnyTool, counted: CountedCalls) -> AnyTool:
+    """A tool whose caller dies just before a call or a lookup, or when it has come back."""
+    return faulty(tool, {"call": "tool", "lookup": "tool"}, counted)

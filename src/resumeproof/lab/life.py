@@ -15,7 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from resumeproof.crash.faults import CrashingJournal, CrashingTool, Passage, Trap
+from resumeproof.crash.calls import CountedCalls, Strike, dying
+from resumeproof.crash.faults import CrashingJournal, crashing_tool
 from resumeproof.crash.kill import Kill, die, hold_until_killed
 from resumeproof.crash.plan import CrashPoint
 from resumeproof.domain.instant import parse_instant
@@ -68,14 +69,14 @@ class LifeSpecification:
 
 def trapped(point: CrashPoint, death: Callable[[], None]) -> Wrap:
     """Both stores wrapped so that whoever drives them dies by `death` at `point`."""
-    return watched(Trap(point, death))
+    return watched(CountedCalls(Strike(point, dying(death))))
 
 
-def watched(passage: Passage) -> Wrap:
-    """Both stores wrapped so that whoever drives them comes through `passage`."""
+def watched(counted: CountedCalls) -> Wrap:
+    """Both stores wrapped so that the calls of whoever drives them are counted."""
     return lambda journal, ledger: (
-        CrashingJournal(journal, passage),
-        CrashingTool(ledger, passage),
+        CrashingJournal(journal, counted),
+        crashing_tool(ledger, counted),
     )
 
 

@@ -6,13 +6,11 @@ honest doubt is what the proof asks for, and a needless one is counted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
+from resumeproof.crash.calls import CountedCalls
 from resumeproof.crash.channel import LifeChannel
-from resumeproof.crash.faults import Passage
 from resumeproof.crash.plan import Boundary
 from resumeproof.domain.contract import Lookup, ToolContract
 from resumeproof.domain.status import Status
@@ -23,9 +21,8 @@ from resumeproof.lab.life import watched
 from resumeproof.lab.subject import JOURNAL_NAME, LEDGER_NAME, LabSubject
 from resumeproof.proof.agent import described, doubts_in
 from resumeproof.proof.boundaries import BoundaryWatch
-from resumeproof.proof.context import Effect, Unknown
-from resumeproof.proof.image import byte_digest, meanings
-from resumeproof.proof.ledgered import effects_of_ledger
+from resumeproof.proof.context import Unknown
+from resumeproof.proof.ledgered import LedgeredRemains
 from resumeproof.proof.living import Body, LifeOutcome, Order
 from resumeproof.proof.living import Boundary as Place
 from resumeproof.proof.payload import pack
@@ -51,38 +48,6 @@ _COMMITS_BEFORE = MappingProxyType(
 """How many commits of its attempt, in either store, an undisturbed life has made by then."""
 
 
-class _LabRemains:
-    def __init__(self, root: Path, contract: ToolContract, workflow_id: str) -> None:
-        self._root = root
-        self._contract = contract
-        self._workflow_id = workflow_id
-
-    @cached_property
-    def effects(self) -> Sequence[Effect]:
-        return effects_of_ledger(self._root / LEDGER_NAME)
-
-    @property
-    def effect_count(self) -> int:
-        return len(self.effects)
-
-    def image_digest(self) -> str:
-        return byte_digest(self._root)
-
-    def meanings(self) -> Mapping[str, str]:
-        return meanings(self._root)
-
-    def unknowable(self, boundary: Place, baseline: Sequence[Effect]) -> str | None:
-        """Between claim and acknowledgement a tool with neither key nor lookup tells nothing."""
-        contract = self._contract
-        if (
-            boundary[0] not in _IN_DOUBT
-            or contract.idempotent
-            or contract.lookup is not Lookup.NONE
-        ):
-            return None
-        return self._workflow_id
-
-
 class LivingLab:
     """A lab subject whose lives are forked."""
 
@@ -99,13 +64,18 @@ class LivingLab:
     def body(self, order: Order) -> Body:
         return lambda channel: self._live(order, channel)
 
-    def remains(self, root: Path) -> _LabRemains:
-        return _LabRemains(root, self.contract, self._lab.workflow_id)
+    def remains(self, root: Path) -> LedgeredRemains:
+        return LedgeredRemains(root, LEDGER_NAME, unknowable=self._unknowable)
 
     def share_of(self, boundary: Place) -> int:
         """Deaths between two commits leave the same, and each attempt makes three."""
         name, occurrence = boundary
         return _COMMITS_BEFORE[Boundary(name)] + 3 * (occurrence - 1)
+
+    def _unknowable(self, boundary: Place) -> str | None:
+        """Between claim and acknowledgement a tool with neither key nor lookup tells nothing."""
+        settled = self.contract.idempotent or self.contract.lookup is not Lookup.NONE
+        return None if settled or boundary[0] not in _IN_DOUBT else self._lab.workflow_id
 
     def _live(self, order: Order, channel: LifeChannel) -> LifeOutcome:
         watch = BoundaryWatch(order, channel)
@@ -144,7 +114,7 @@ class LivingLab:
             resume(
                 self._lab.site(order.root, order.life),
                 self._lab.workflow_id,
-                watched(Passage(watch.reach)),
+                watched(CountedCalls(watch.reach)),
             )
         except (ReconciliationRequired, NotYet):
             # Both are answers, and the state tells which.

@@ -21,9 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from resumeproof.domain.instant import format_instant
 from resumeproof.errors import JournalBusy, StoreRefused, StoreUnavailable
-from resumeproof.runtime.clock import SystemClock
 from resumeproof.stores.place import refuse_missing_directory, resolved
 
 if TYPE_CHECKING:
@@ -234,21 +232,6 @@ def probe(journal_path: Path) -> LockState:
         finally:
             os.close(descriptor)
     return state
-
-
-def remove_lock_file(journal_path: Path) -> bool:
-    """Remove the lock file that a dead driver left; False where there is none, or it is held.
-
-    Raises as `DriverLock.acquire` does.
-    """
-    if not os.path.lexists(lock_path(journal_path)):
-        return False
-    started_at = format_instant(SystemClock().now())
-    try:
-        DriverLock(journal_path, token="", started_at=started_at).acquire(0).release()
-    except JournalBusy:
-        return False
-    return True
 
 
 def _is_held(descriptor: int) -> bool:

@@ -21,7 +21,6 @@ from resumeproof.runtime.lock import (
     Owner,
     lock_path,
     probe,
-    remove_lock_file,
 )
 
 SINCE = "2026-01-02T03:04:05.000000Z"
@@ -131,8 +130,6 @@ def test_a_file_of_somebody_else_is_neither_overwritten_nor_removed(tmp_path: Pa
     stranger.write_text("version = 1\n")
     with pytest.raises(StoreRefused) as caught:
         lock_of(tmp_path / "uv").acquire(0)
-    with pytest.raises(StoreRefused):
-        remove_lock_file(tmp_path / "uv")
     assert caught.value.facts == {
         "kind": "lock file",
         "path": str(stranger),
@@ -265,21 +262,3 @@ OURS = Owner(1, SINCE, "driver_a")
 )
 def test_driving_takes_the_lock_and_the_token(state: LockState, driven: bool) -> None:
     assert state.driven_by("driver_a") is driven
-
-
-# -- removing --------------------------------------------------------------------------------
-
-
-def test_remove_takes_away_what_a_dead_driver_left(journal: Path) -> None:
-    leave_lock_file(journal, Owner(1, SINCE, "driver_dead"))
-    assert (remove_lock_file(journal), names(journal.parent)) == (True, [])
-
-
-def test_remove_leaves_a_lock_that_is_held(journal: Path) -> None:
-    with lock_of(journal).acquire(0):
-        assert remove_lock_file(journal) is False
-        assert probe(journal).driven_by("driver_a")
-
-
-def test_remove_creates_nothing(journal: Path) -> None:
-    assert (remove_lock_file(journal), names(journal.parent)) == (False, [])

@@ -16,8 +16,8 @@ from typing import NoReturn
 
 from resumeproof.crash.calls import injected_error
 from resumeproof.crash.channel import LifeChannel
+from resumeproof.crash.faults import PERSISTENCE_BOUNDARIES
 from resumeproof.crash.kill import Kill, leave, let_go_on, stop
-from resumeproof.crash.persistence import PERSISTENCE_BOUNDARIES
 from resumeproof.errors import ResumeproofError
 from resumeproof.proof.boundaries import BoundaryWatch
 from resumeproof.proof.living import Order

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -12,17 +12,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+from resumeproof.crash.calls import CountedCalls
 from resumeproof.crash.channel import LifeChannel
-from resumeproof.crash.faults import CrashingTool, Passage
-from resumeproof.crash.persistence import PersistenceJournal, surrounded
+from resumeproof.crash.faults import crashing_tool, persistence_journal
+from resumeproof.crash.faulty import faulty
 from resumeproof.domain.contract import ToolContract
 from resumeproof.domain.instant import format_instant
 from resumeproof.domain.verdict import Violation
 from resumeproof.errors import JournalBusy
 from resumeproof.proof.agent import described
-from resumeproof.proof.context import Effect
-from resumeproof.proof.image import byte_digest, meanings
-from resumeproof.proof.ledgered import effects_of_ledger
+from resumeproof.proof.ledgered import LedgeredRemains
 from resumeproof.proof.living import Body, Boundary, LifeOutcome, Order
 from resumeproof.proof.payload import pack
 from resumeproof.proof.shapes.disturbance import Disturbance, Mode
@@ -36,7 +35,7 @@ from resumeproof.runtime.lock import lock_path
 from resumeproof.runtime.operations import hold
 from resumeproof.runtime.session import Site, driving
 from resumeproof.stores.journals import create_journal, open_journal
-from resumeproof.stores.protocols import Journal, JournalFormat
+from resumeproof.stores.protocols import Journal, JournalFormat, Tool
 from resumeproof.stores.sqlite_ledger import SqliteLedger
 
 JOURNAL_NAME: Final = "journal"
@@ -104,8 +103,8 @@ class ShapeSubject:
     def body(self, order: Order) -> Body:
         return lambda channel: self._live(order, channel)
 
-    def remains(self, root: Path) -> _ShapeRemains:
-        return _ShapeRemains(root)
+    def remains(self, root: Path) -> LedgeredRemains:
+        return LedgeredRemains(root, LEDGER_NAME, unread=_UNREAD)
 
     def share_of(self, boundary: Boundary) -> int:
         """Deaths between two durable calls leave the same, and the durable calls are counted."""
@@ -124,7 +123,7 @@ class ShapeSubject:
 
         with tempfile.TemporaryDirectory() as scratch:
             self.lay_out(Path(scratch))
-            with self._driving(Path(scratch), 1, Passage(note)) as driver:
+            with self._driving(Path(scratch), 1, CountedCalls(note)) as driver:
                 self._shape.live(driver.world)
         return shares
 
@@ -141,8 +140,8 @@ class ShapeSubject:
                     violations += when_done(*stores, self._shape.endings)
                 else:
                     stack.enter_context(disturbance.script())
-                    passage = Passage(disturbance.reach)
-                    driver = stack.enter_context(self._driving(order.root, order.life, passage))
+                    counted = CountedCalls(disturbance.reach)
+                    driver = stack.enter_context(self._driving(order.root, order.life, counted))
                     stores = driver.stores
                     violations += at_any_prefix(stores[0])
                     self._shape.live(driver.world)
@@ -164,7 +163,7 @@ class ShapeSubject:
         life = RIVAL_LIFE + order.life
         if self._mode is Mode.STOP:
             self._take_the_lock(self._site(order.root, life))
-        with self._driving(order.root, life, Passage(_unheeded)) as driver:
+        with self._driving(order.root, life, CountedCalls(_unheeded)) as driver:
             self._shape.live(driver.world)
 
     def _take_the_lock(self, site: Site) -> None:
@@ -174,17 +173,17 @@ class ShapeSubject:
         lock_path(site.journal).unlink()
 
     @contextmanager
-    def _driving(self, root: Path, life: int, passage: Passage) -> Iterator[_Driver]:
-        """One life's driver, which comes through `passage` at every call of a store."""
+    def _driving(self, root: Path, life: int, counted: CountedCalls) -> Iterator[_Driver]:
+        """One life's driver, whose every call of a store is counted."""
         site = self._site(root, life)
         opened: list[Stores] = []
 
-        def wrap(journal: Journal, ledger: SqliteLedger) -> tuple[Journal, CrashingTool]:
+        def wrap(journal: Journal, ledger: SqliteLedger) -> tuple[Journal, Tool]:
             opened.append((journal, ledger))
-            return PersistenceJournal(journal, passage), CrashingTool(ledger, passage)
+            return persistence_journal(journal, counted), crashing_tool(ledger, counted)
 
         with driving(site, wrap) as engine:
-            register = surrounded(passage, "register", engine.register)
+            register = faulty(engine.register, {"__call__": "register"}, counted)
             clock = site.clock
             assert isinstance(clock, SteppedClock)
             world = self._make_world(replace(engine, register=register), clock, self.contract)
@@ -219,30 +218,6 @@ class ShapeSubject:
     @cached_property
     def _programs(self) -> Mapping[str, Any]:
         return {program.name: program for program in self._shape.programs}
-
-
-class _ShapeRemains:
-    def __init__(self, root: Path) -> None:
-        self._root = root
-
-    @cached_property
-    def effects(self) -> Sequence[Effect]:
-        return effects_of_ledger(self._root / LEDGER_NAME)
-
-    @property
-    def effect_count(self) -> int:
-        return len(self.effects)
-
-    def image_digest(self) -> str:
-        return byte_digest(self._root, without=_UNREAD)
-
-    def meanings(self) -> Mapping[str, str]:
-        meant = meanings(self._root)
-        return {name: meaning for name, meaning in meant.items() if not name.endswith(_UNREAD)}
-
-    def unknowable(self, boundary: Boundary, baseline: Sequence[Effect]) -> str | None:
-        """Nothing: the tools of all shapes have a key that is kept, or a consistent lookup."""
-        return None
 
 
 def _unheeded(_: str, __: int) -> None:

@@ -1,4 +1,4 @@
-"""Each persistence call of a journal is a boundary, just before it and just after."""
+"""Each writing call of a journal is a boundary, and so is each commit that ends well."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from resumeproof.crash.faults import Passage
-from resumeproof.crash.persistence import PersistenceJournal
+from resumeproof.crash.calls import CountedCalls
+from resumeproof.crash.faults import persistence_journal
 from resumeproof.domain.action import parse_action
 from resumeproof.domain.contract import ToolContract
 from resumeproof.domain.instant import format_instant
@@ -44,11 +44,11 @@ class Passed(list[str]):
             raise OSError(self._ends_at)
 
 
-def _create(journal: OpenJournal, passed: Passed) -> None:
+def _create(journal: OpenJournal, passed: Passed, workflow_id: str = "w") -> None:
     create(
-        PersistenceJournal(journal, Passage(passed.note)),
+        persistence_journal(journal, CountedCalls(passed.note)),
         SteppedClock(START, 0),
-        workflow_id="w",
+        workflow_id=workflow_id,
         program=TOOL_CALL,
         action=parse_action(b'{"tool": "pay", "arguments": {}}'),
         terms=Terms("ledger", ToolContract("pay", idempotent=True), "k"),
@@ -61,7 +61,7 @@ def test_each_call_is_passed_before_and_after(journal: OpenJournal) -> None:
     assert passed == [f"{call}:{side}#1" for call in CALLS for side in ("before", "after")]
 
 
-def test_a_call_that_raises_has_no_after_and_is_not_committed(journal: OpenJournal) -> None:
+def test_what_is_not_committed_comes_to_no_commit(journal: OpenJournal) -> None:
     _create(journal, Passed())
     passed = Passed()
     with pytest.raises(WorkflowExists):
@@ -77,3 +77,11 @@ def test_what_is_raised_before_the_save_leaves_no_workflow(journal: OpenJournal)
         _create(journal, Passed(ends_at="save:before#1"))
     with pytest.raises(WorkflowNotFound):
         journal.load("w")
+
+
+def test_what_is_raised_before_the_commit_ends_the_transaction(journal: OpenJournal) -> None:
+    passed = Passed(ends_at="commit:before#1")
+    with pytest.raises(OSError, match="commit:before#1"):
+        _create(journal, passed)
+    _create(journal, Passed(), workflow_id="another")
+    assert passed[-1] == "commit:before#1"
