@@ -1,0 +1,112 @@
+"""Runs a recorded program again and really kills it at one of its recorded calls."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from resumeproof.crash.process import Life, run_life
+from resumeproof.crash.syscalls.operations import (
+    Allocate,
+    Call,
+    Operation,
+    Recording,
+    Sync,
+    SyncDirectory,
+    SyncRange,
+    Truncate,
+    Write,
+)
+from resumeproof.crash.syscalls.recorder import find_program
+
+_MARGIN_SECONDS: Final = 10.0
+_BY_PATH: Final = frozenset({"truncate", "open", "openat", "openat2", "creat"})
+_FROM_ANOTHER: Final = frozenset({"copy_file_range", "splice"})
+
+
+@dataclass(frozen=True)
+class Killed:
+    """How it went. `unconfirmed` is why the program did not die where it should have, or None."""
+
+    unconfirmed: str | None
+    life: Life
+
+
+def kill_at(
+    argv: Sequence[str],
+    *,
+    directory: Path,
+    recording: Recording,
+    ordinal: int,
+    when: Literal["before", "after"] = "before",
+    cut: int | None = None,
+    env: Mapping[str, str] | None = None,
+    timeout_seconds: float = 60.0,
+) -> Killed:
+    """Run `argv` in `directory`, a fresh copy of the recording's origin, and kill it at a call.
+
+    All its processes are killed with SIGKILL when the call `ordinal` is about to begin, or has
+    ended; with `cut`, when a write has put only its first `cut` bytes into the file. The order of
+    the recorded calls is kept. What the directory holds then is for the caller to look at.
+    """
+    surroundings = dict(os.environ if env is None else env)
+    call = recording.calls[ordinal - 1]
+    root = Path(os.path.realpath(directory))
+    plan = {
+        "program": find_program(argv[0], root, surroundings),
+        "argv": list(argv),
+        "env": surroundings,
+        "schedule": [
+            (earlier.process, recording.numbers[earlier.name], earlier.occurrence, earlier.ordinal)
+            for earlier in recording.calls[:ordinal]
+        ],
+        "parents": [process.parent for process in recording.processes],
+        "target": ordinal,
+        "before": when == "before" and cut is None,
+        "timeout_seconds": timeout_seconds,
+        **_torn(call.operation, cut),
+        **_file_of(call, root),
+    }
+    with tempfile.TemporaryDirectory(prefix="resumeproof-kill-") as scratch:
+        plan_path, result_path = Path(scratch, "plan"), Path(scratch, "result")
+        plan_path.write_text(json.dumps(plan), encoding="utf-8")
+        supervisor = "resumeproof.crash.syscalls.supervisor"
+        life = run_life(
+            [sys.executable, "-P", "-m", supervisor, str(plan_path), str(result_path)],
+            cwd=root,
+            timeout_seconds=timeout_seconds + _MARGIN_SECONDS,
+        )
+        return Killed(_reason(life, result_path), life)
+
+
+def _reason(life: Life, result: Path) -> str | None:
+    if not result.exists():
+        last = life.stderr.strip().splitlines()[-1:] or [life.exit.text]
+        return f"the supervisor failed: {last[0]}"
+    found: dict[str, str | None] = json.loads(result.read_text(encoding="utf-8"))
+    return found["reason"]
+
+
+def _torn(operation: Operation, cut: int | None) -> dict[str, Any]:
+    if cut is None:
+        return {"size_limit": None, "returns": None}
+    assert isinstance(operation, Write), "only a write is torn"
+    return {"size_limit": operation.offset + cut, "returns": cut}
+
+
+def _file_of(call: Call, root: Path) -> dict[str, Any]:
+    """The open file that the call is about, and which of its arguments is its descriptor."""
+    match call.operation:
+        case Write() | Truncate() | Allocate() | Sync() | SyncRange() | SyncDirectory() as about:
+            if call.name not in _BY_PATH and (about.path or isinstance(about, SyncDirectory)):
+                position = 2 if call.name in _FROM_ANOTHER else 0
+                return {"descriptor_argument": position, "file": str(root / about.path)}
+        case _:
+            pass
+    return {"descriptor_argument": None, "file": None}
