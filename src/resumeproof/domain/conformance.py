@@ -130,6 +130,13 @@ class ProofTerms:
 PLAN_PLACE = "{plan}"
 
 
+def with_plan(replay: str, plan: str) -> str:
+    """A proof's `replay` with a plan in its place, or behind it."""
+    if PLAN_PLACE in replay:
+        return replay.replace(PLAN_PLACE, plan)
+    return f"{replay} --plan '{plan}'"
+
+
 @dataclass
 class ConformanceReport:
     """The report of one proof. `crash_points` counts the effects of the baseline, or what else it
@@ -186,10 +193,7 @@ class ConformanceReport:
 
     def replay_of(self, finding: Finding) -> str:
         """The command that carries a finding's scenario out alone."""
-        replay = str(self.replay)
-        if PLAN_PLACE in replay:
-            return replay.replace(PLAN_PLACE, finding.plan)
-        return f"{replay} --plan '{finding.plan}'"
+        return with_plan(str(self.replay), finding.plan)
 
     def __bool__(self) -> bool:
         return self.passed

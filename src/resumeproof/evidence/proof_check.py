@@ -41,7 +41,7 @@ def check_proofs(receipt: Mapping[str, Any], path: Path) -> dict[str, int]:
 def _problems(receipt: Mapping[str, Any]) -> Iterator[Problem]:
     proofs = proofs_of(receipt)
     for index, proof in enumerate(proofs):
-        place = "" if proof is receipt else f"proofs/{index}/"
+        place = "" if receipt["schema_version"] == 1 else f"proofs/{index}/"
         for member, detail in _problems_of_proof(proof):
             yield f"{place}{member}", detail
     if receipt["passed"] is not all(proof["passed"] for proof in proofs):
@@ -87,7 +87,7 @@ def _problems_of_scenarios(
                 f"scenarios/{index}/verdict",
                 f"it says {scenario['verdict']}, and was to be {due}",
             )
-        if scenario.get("course") is not None:
+        if scenario["course"] is not None:
             yield from _problems_of_course(scenario["course"], f"scenarios/{index}/course", proof)
 
 

@@ -194,8 +194,25 @@ def _same(found: object, value: object) -> bool:
 
 
 def proofs_of(receipt: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The proofs that a receipt file of any version tells of; in the first it was one by itself."""
+    """The proofs that a receipt file of any version tells of, in the form of the newest one."""
     if receipt["schema_version"] == 1:
-        return (receipt,)
+        return (_of_version_1(receipt),)
     proofs: Sequence[Mapping[str, Any]] = receipt["proofs"]
     return proofs
+
+
+def _of_version_1(receipt: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A receipt file that is one proof itself, and tells nothing of how its scenarios went."""
+    terms = receipt["terms"]
+    scenarios = [{**scenario, "course": None, "note": None} for scenario in receipt["scenarios"]]
+    return {
+        "absorbed": 0,
+        "crashes_at": "effect",
+        "effects": [],
+        "exploration": None,
+        "undisturbed": {"effects": 0, "passed": [], "state": None, "words": []},
+        "unshareable": None,
+        **receipt,
+        "scenarios": scenarios,
+        "terms": {**terms, "mode": terms["kill"]},
+    }

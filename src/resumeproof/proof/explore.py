@@ -65,6 +65,12 @@ def scratch_directory() -> str | None:
     return str(MEMORY_DIRECTORY) if usable else None
 
 
+def calls_crashed_at(report: ConformanceReport) -> int:
+    """How many calls of an undisturbed life there were, each with two sides to die at."""
+    first = [CrashPlan.parse(scenario.plan).points[0] for scenario in report.scenarios]
+    return len({(point.boundary.partition(":")[0], point.occurrence) for point in first})
+
+
 class _Proof:
     def __init__(
         self,

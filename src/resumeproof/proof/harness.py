@@ -17,7 +17,7 @@ from resumeproof.crash.plan import CrashPlan
 from resumeproof.domain.conformance import PLAN_PLACE, ConformanceReport
 from resumeproof.errors import UsageRefused
 from resumeproof.proof.arguments import at_least_one, checked_directory, checked_timeout
-from resumeproof.proof.explore import prove
+from resumeproof.proof.explore import calls_crashed_at, prove
 from resumeproof.proof.lives import FORKED
 from resumeproof.proof.progress import Progress, Silence
 from resumeproof.proof.share import Settings
@@ -91,13 +91,7 @@ def prove_store(
         lives=FORKED if error is None else replace(FORKED, traced=False),
     )
     report.crashes_at = "persistence call"
-    report.crash_points = _calls_crashed_at(report)
+    report.crash_points = calls_crashed_at(report)
     failing = "" if error is None else f", error=errno.{errno.errorcode[error]}"
     report.replay = f"prove_store(...{failing}, plan='{PLAN_PLACE}')"
     return report
-
-
-def _calls_crashed_at(report: ConformanceReport) -> int:
-    """How many calls of an undisturbed life there were, each with two sides to die at."""
-    first = [CrashPlan.parse(scenario.plan).points[0] for scenario in report.scenarios]
-    return len({(point.boundary.partition(":")[0], point.occurrence) for point in first})

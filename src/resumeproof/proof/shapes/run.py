@@ -9,7 +9,7 @@ from typing import Final
 
 from resumeproof.crash.plan import CrashPlan
 from resumeproof.domain.conformance import ConformanceReport, ProofTerms
-from resumeproof.proof.explore import prove
+from resumeproof.proof.explore import calls_crashed_at, prove
 from resumeproof.proof.lives import FORKED
 from resumeproof.proof.progress import Progress
 from resumeproof.proof.shapes.disturbance import Mode
@@ -74,6 +74,8 @@ def prove_cell(
     # What a copy that is killed leaves shows nothing of a driver that lives on.
     lives = replace(FORKED, traced=cell.mode.dies_there)
     report = prove(subject, settings, jobs=jobs, progress=progress, plan=plan, lives=lives)
+    report.crashes_at = "persistence call"
+    report.crash_points = calls_crashed_at(report)
     report.terms = ProofTerms(
         subject=str(cell),
         inputs=(),

@@ -1,0 +1,277 @@
+"""The page of proofs: the verdict, a map of all crash points, and each scenario as a picture."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import quote
+from xml.etree.ElementTree import Element
+
+from resumeproof.domain.verdict import GUARANTEE, Finding, FindingKind
+from resumeproof.evidence.proof_receipt import proofs_of
+from resumeproof.evidence.report.campaign_data import VERDICTS, campaign_data
+from resumeproof.evidence.report.markup import Node, counted, data, element
+from resumeproof.evidence.report.page import Page, Tone, badge, figures, proved, section, table
+
+Receipt = Mapping[str, Any]
+
+_UNRESERVED: Final = "-_.!~*'()"
+FINDINGS_AT_MOST: Final = 50
+"""Rows of the table of findings; the map leads to all of them."""
+
+DATA_ID: Final = "campaign-data"
+_KINDS: Final = {"conform": "proof", "shapes": "shapes", "explore": "exploration"}
+_DEATHS: Final = {"sigkill": "SIGKILL", "exit86": "exit 86"}
+_BADGES: Final = tuple(zip((Tone.GOOD, Tone.BAD, Tone.DOUBT), VERDICTS, strict=True))
+_LIVES: Final = {
+    "process": "Every death was a real one: a forked process was killed, and its wait status read.",
+    "spawn": "Every death was a real one: an interpreter was killed, and its wait status read.",
+    "program": "The program itself was killed, or its directory rebuilt as a death leaves it.",
+    "inline": "The deaths were only played, as exceptions in one process.",
+}
+
+
+def page(receipt: Receipt) -> Page:
+    """The page of a receipt file of proofs, of any version."""
+    proofs = proofs_of(receipt)
+    kind = _KINDS[receipt["kind"]]
+    sections = [_rest(receipt, proofs)]
+    if any(proof["scenarios"] for proof in proofs):
+        sections.append(_map(proofs))
+    sections += [*_findings(proofs), _terms(proofs), data(DATA_ID, campaign_data(proofs))]
+    return Page(
+        kind=kind,
+        title=proofs[0]["subject"] if len(proofs) == 1 else f"{len(proofs)} proofs",
+        tone=_tone(proofs),
+        verdict=_verdict(receipt, proofs),
+        sections=sections,
+        scripts=("campaign_picture.js", "campaign.js"),
+        styles=("campaign.css",),
+    )
+
+
+# -- the first screen ------------------------------------------------------------------------
+
+
+def _tone(proofs: Sequence[Receipt]) -> Tone:
+    if not all(proof["passed"] for proof in proofs):
+        return Tone.BAD
+    sure = not any(proof["nothing_proved"] or proof["nondeterminism"] for proof in proofs)
+    return Tone.GOOD if sure else Tone.DOUBT
+
+
+def _verdict(receipt: Receipt, proofs: Sequence[Receipt]) -> str:
+    """One sentence."""
+    verdicts = Counter(each["verdict"] for proof in proofs for each in proof["scenarios"])
+    subject = proofs[0]["subject"] if len(proofs) == 1 else f"{len(proofs)} subjects"
+    tried = verdicts.total()
+    crashes = counted(tried, "crash") if tried == 1 else f"{tried:,} crashes"
+    if not receipt["passed"]:
+        return " ".join(_broken(subject, verdicts, crashes, proofs))
+    if tried == 0:
+        return f"Nothing was proved of {subject}: there was nothing to crash at."
+    if any(proof["nondeterminism"] for proof in proofs):
+        return f"{subject} survived {crashes}, but two runs without a crash differ."
+    if tried == 1:
+        return f"{subject} survived the one crash that was tried."
+    return f"{subject} survived all {crashes}."
+
+
+def _broken(
+    subject: str, verdicts: Counter[str], crashes: str, proofs: Sequence[Receipt]
+) -> Iterator[str]:
+    if verdicts["failed"]:
+        yield f"{subject} did not survive {verdicts['failed']:,} of {crashes}."
+    elif any(proof["findings"] for proof in proofs):
+        yield f"{subject} broke a guarantee without a crash."
+    if verdicts["invalid"]:
+        yield f"{verdicts['invalid']:,} of {crashes} did not happen as planned."
+
+
+def _rest(receipt: Receipt, proofs: Sequence[Receipt]) -> Element:
+    """What the verdict rests on."""
+    certificate = receipt["certificate"]
+    numbers = [
+        ("crash points", f"{certificate['enumerated']:,}", "enumerated"),
+        ("kills", f"{certificate['fired']:,}", "carried out"),
+        ("verified", f"{certificate['verified']:,}", "seen to be the planned ones"),
+        ("judged", f"{certificate['judged']:,}", "held against a run without a crash"),
+    ]
+    if certificate["byte_images"]:
+        told = f"of {certificate['byte_images']:,} images, {certificate['resumed']:,} resumed"
+        numbers.append(("states", f"{certificate['states']:,}", told))
+    return section(
+        "What this rests on",
+        figures(numbers),
+        proved(_shown(proofs), list(_limits(proofs))),
+        *_answers(proofs),
+        id_="certificate",
+    )
+
+
+def _shown(proofs: Sequence[Receipt]) -> list[Node]:
+    """What was proved."""
+    shown = [_LIVES[kind] for kind in dict.fromkeys(each["terms"]["isolation"] for each in proofs)]
+    depth = max(proof["terms"]["depth"] for proof in proofs)
+    if depth > 1:
+        shown.append(f"A resume was killed as well, up to {depth} deaths in a row.")
+    shown.append("A fresh life read the state again; what was never durable would have shown.")
+    absorbed = sum(proof["absorbed"] for proof in proofs)
+    if absorbed:
+        answered = counted(absorbed, "call") + (" was" if absorbed == 1 else " were")
+        shown.append(f"{answered} answered with the receipt of an earlier one, and not doubled.")
+    for scored in (proof["scored"] for proof in proofs if proof["scored"]):
+        shown.append(
+            f"Missed ambiguity {scored['missed']} of {scored['ambiguous']}, "
+            f"needless escalation {scored['needless']} of {scored['reported']}."
+        )
+    return list(shown)
+
+
+def _limits(proofs: Sequence[Receipt]) -> Iterator[Node]:
+    """What was not proved."""
+    plans = [proof["terms"]["plan"] for proof in proofs if proof["terms"]["plan"] is not None]
+    if plans:
+        yield f"Any crash but the one that was asked for: {', '.join(dict.fromkeys(plans))}."
+    powers = [proof["exploration"] for proof in proofs if proof["exploration"]]
+    if not any(told["power_safe"] is not None for told in powers):
+        yield "A power cut: what was written and not synced is kept by a kill, and not by that."
+    if all(proof["terms"]["depth"] == 1 for proof in proofs):
+        yield "A second crash, while it resumes."
+    for told in powers:
+        yield from (f"Not covered: {each}." for each in told["not_covered"])
+    for proof in proofs:
+        if proof["nondeterminism"]:
+            differ = proof["nondeterminism"]
+            yield f"No verdict is certain, for two runs without a crash differ: {differ}"
+        if proof["unshareable"]:
+            yield f"Each life was run from its beginning: {proof['unshareable']}."
+    yield "A provider's own word: the ledger here stands in for one."
+
+
+def _answers(proofs: Sequence[Receipt]) -> Iterator[Element]:
+    """Of a program: whether it survives a kill, and whether a power cut."""
+    for told in (proof["exploration"] for proof in proofs if proof["exploration"]):
+        badges = [
+            badge(*_answer(name, told[member]))
+            for name, member in (("kill", "kill_safe"), ("power", "power_safe"))
+        ]
+        yield element("p", *badges, class_="badges")
+        model = told["device_model"]
+        rows: list[list[Node]] = [
+            ["program", element("code", told["command"])],
+            ["resumed by", element("code", told["resume"])],
+            ["judged by", element("code", told["check"]) if told["check"] else "its files"],
+            ["a power cut may lose", model or "not asked"],
+            ["loses power alone", ", ".join(told["domains"]) or "nothing: one machine"],
+        ]
+        yield table("The program", ["", ""], rows)
+
+
+def _answer(name: str, safe: bool | None) -> tuple[Tone, str]:
+    if safe is None:
+        return Tone.PLAIN, f"{name}-safe: not asked"
+    return (Tone.GOOD, f"{name}-safe") if safe else (Tone.BAD, f"not {name}-safe")
+
+
+# -- the map ---------------------------------------------------------------------------------
+
+
+def _map(proofs: Sequence[Receipt]) -> Element:
+    """Empty: `campaign.js` draws what can be seen of it, and opens scenarios below."""
+    scenarios = sum(len(proof["scenarios"]) for proof in proofs)
+    return section(
+        "Every crash point",
+        element("template", *(badge(*each) for each in _BADGES), id="badges"),
+        element("noscript", element("p", "The map needs scripts. The table below does not.")),
+        element("div", id="map", data_scenarios=str(scenarios)),
+        element("div", id="scenario"),
+        id_="crash-points",
+        lead="Each square is a crash and what came of it. Open one to see it: by click, or with the"
+        " arrow keys and Enter.",
+    )
+
+
+# -- findings and terms ----------------------------------------------------------------------
+
+
+def _findings(proofs: Sequence[Receipt]) -> Iterator[Element]:
+    found = [(number, each) for number, proof in enumerate(proofs) for each in proof["findings"]]
+    if not found:
+        return
+    kinds = Counter(each["kind"] for _, each in found)
+    summed: list[list[Node]] = [
+        [element("code", kind), GUARANTEE[FindingKind(kind)], f"{count:,}"]
+        for kind, count in sorted(kinds.items(), key=lambda each: -each[1])
+    ]
+    rows = [_row(proofs, number, finding) for number, finding in found[:FINDINGS_AT_MOST]]
+    head = ["finding", "where", "what"]
+    if len(proofs) > 1:
+        head.insert(1, "subject")
+    title = "Each finding"
+    if len(found) > FINDINGS_AT_MOST:
+        title = f"The first {FINDINGS_AT_MOST} of {len(found):,} findings; the map shows all"
+    yield section(
+        "What was found",
+        table("Broken guarantees", ["finding", "the guarantee", "times"], summed),
+        table(title, head, rows),
+        id_="findings",
+    )
+
+
+def _row(proofs: Sequence[Receipt], number: int, finding: Receipt) -> list[Node]:
+    told = Finding(
+        FindingKind(finding["kind"]), finding["crash_after"], finding["detail"], finding["plan"]
+    )
+    where: Node = told.place
+    if finding["plan"] != "baseline":
+        where = element("a", told.place, href=_address(number, finding["plan"]))
+    row: list[Node] = [element("code", finding["kind"]), where, finding["detail"]]
+    if len(proofs) > 1:
+        row.insert(1, proofs[number]["subject"])
+    return row
+
+
+def _address(number: int, plan: str) -> str:
+    """As JavaScript's encodeURIComponent writes it."""
+    return f"#{number}/{quote(plan, safe=_UNRESERVED)}"
+
+
+def _terms(proofs: Sequence[Receipt]) -> Element:
+    """How each proof was made, and what it came to."""
+    rows: list[list[Node]] = [
+        [
+            proof["subject"],
+            badge(Tone.GOOD, "passed") if proof["passed"] else badge(Tone.BAD, "failed"),
+            counted(proof["crash_points"], proof["crashes_at"]),
+            f"{len(proof['scenarios']):,}",
+            _DEATHS[proof["terms"]["kill"]],
+        ]
+        for proof in proofs
+    ]
+    contracts = [proof["terms"]["contract"] for proof in proofs]
+    told = list(dict.fromkeys(_contract(contract) for contract in contracts))
+    return section(
+        "How it was proved",
+        table("Proofs", ["subject", "verdict", "crashed at", "scenarios", "death"], rows),
+        *(element("p", each, class_="lead") for each in told),
+        id_="terms",
+    )
+
+
+def _contract(contract: Receipt) -> str:
+    """What the receiver of the effects promises, in words."""
+    repeat = (
+        "takes a repeated key for the first call"
+        if contract["idempotent"]
+        else ("takes a repeated key for another effect")
+    )
+    lookups = {
+        "none": "cannot be asked what it did",
+        "consistent": "can be asked what it did",
+        "eventual": f"tells what it did at most {contract['lookup_lag_seconds']:g} s late",
+    }
+    life = contract["key_lifetime_seconds"]
+    forgets = "" if life is None else f", forgets a key after {life:g} s"
+    return f"The tool {contract['name']!r} {repeat}{forgets}, and {lookups[contract['lookup']]}."
