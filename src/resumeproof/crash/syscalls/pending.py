@@ -218,13 +218,13 @@ class Disk:
                 return [Pending(call, names=names, needs=self._last_of(names))] if names else []
 
     def _add_nodes(self, operation: op.Operation, names: dict[Name, int | None]) -> None:
-        """A new file, directory or link exists on the disk once one of its names does."""
-        for number in names.values():
+        """A new file, directory or link exists on the disk before its first name does."""
+        numbers = [operation.inode] if isinstance(operation, op.Create) else names.values()
+        for number in numbers:
             if number is not None and number not in self.kept.nodes:
                 node = self.seen.nodes[number]
-                arrived = isinstance(operation, op.Rename)
                 content = None if node.content is None else FileBytes()
-                if arrived and node.content is not None:
+                if isinstance(operation, op.Rename) and node.content is not None:
                     content = node.content.copy()
                 self.kept.nodes[number] = Node(node.mode, content, node.points_to)
 

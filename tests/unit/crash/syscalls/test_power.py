@@ -204,6 +204,15 @@ def test_a_rename_between_directories_is_kept_by_a_sync_of_either() -> None:
         assert left(made, origin) == {}
 
 
+def test_a_file_that_gets_its_name_last_can_have_it_without_its_bytes() -> None:
+    made = recording(op.Create(1, None, 0o600), op.Write(1, "#1", 0, b"new"), op.Link(1, "f"))
+
+    assert left(made, tree()) == {
+        "power.l2:after#3": {"f": b""},
+        "power.z2:after#3": {"f": b"\0\0\0"},
+    }
+
+
 def test_each_domain_loses_its_power_alone_and_all_do_together() -> None:
     origin = tree()
     for name, number in (("journal", 1), ("ledger", 2)):

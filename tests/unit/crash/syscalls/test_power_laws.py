@@ -28,7 +28,7 @@ def replayed(made: op.Recording, origin: Tree, ordinal: int) -> Tree:
 @st.composite
 def programs(draw: st.DrawFn) -> op.Recording:
     """A few calls on two files and some names, each of which makes sense where it stands."""
-    names: dict[str, int] = dict(FILES)
+    names = dict(FILES)
     made: list[op.Operation] = []
     for number in range(3, 3 + draw(st.integers(0, 6))):
         free = sorted({"a", "b", "c", "d"} - names.keys())
@@ -61,16 +61,16 @@ def programs(draw: st.DrawFn) -> op.Recording:
                 op.Rename(name, other),
                 op.Rename(name, other, exchanges=True),
             ]
-        chosen = draw(st.sampled_from(choices))
+        chosen: op.Operation = draw(st.sampled_from(choices))
         made.append(chosen)
         match chosen:
-            case op.Create(named, path) | op.Link(named, path):
-                names[path] = named
+            case op.Create(named) | op.Link(named):
+                names[free[0]] = named
             case op.Unlink(gone):
                 del names[gone]
             case op.Rename(source, target, exchanges):
-                assert source is not None
-                assert target is not None
+                assert source is not None, "nothing leaves the directory here"
+                assert target is not None, "nothing leaves the directory here"
                 moved, replaced = names.pop(source), names.get(target)
                 if exchanges:
                     assert replaced is not None
