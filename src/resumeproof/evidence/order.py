@@ -85,11 +85,14 @@ def _placed(
         for index, record in enumerate(records)
         if record.what == Event.ATTEMPT_STARTED
     }
-    fences = (look.attempt for look in lookups if look.outcome != LookupOutcome.FENCED)
-    newest_fence = max(fences, default=0)
+    newest_fences: dict[str, int] = {}
+    for look in lookups:
+        if look.outcome != LookupOutcome.FENCED:
+            newest_fences[look.step] = max(look.attempt, newest_fences.get(look.step, 0))
 
     def place(reached: Invocation | FencedLookup) -> int:
         fenced = reached.outcome == LookupOutcome.FENCED
+        newest_fence = newest_fences.get(reached.step, 0)
         attempt = max(reached.attempt, newest_fence) if fenced else reached.attempt
         return started.get(attempt, len(records) - 1)
 

@@ -10,6 +10,7 @@ import json
 import platform
 import sqlite3
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -180,14 +181,21 @@ def pictures(
 ) -> str:
     """The timeline of each scenario's workflow, one below the other."""
     stored = {str(each.row["id"]): each for each in contents.workflows}
+    driven = Counter(_pids(scenario) for scenario in scenarios)
     drawn = []
     for scenario in scenarios:
         of_scenario = stored[scenario.workflow_id]
         facts = workflow_json(of_scenario, _folded(of_scenario), driver_alive=False)
         entries = entries_of(of_scenario.records, ledger)
-        picture = render(entries, lives=scenario.run.lives, glyphs=glyphs, lanes=lanes)
+        # Of lives that drove several workflows nobody saw in which of them one died.
+        lives = scenario.run.lives if driven[_pids(scenario)] == 1 else ()
+        picture = render(entries, lives=lives, glyphs=glyphs, lanes=lanes)
         drawn.append(f"{heading(facts, glyphs, lanes)}\n\n{picture}")
     return "\n".join(drawn)
+
+
+def _pids(scenario: ScenarioEvidence) -> tuple[int, ...]:
+    return tuple(life.pid for life in scenario.run.lives)
 
 
 def environment() -> dict[str, str]:

@@ -26,7 +26,8 @@ def story(
     `lives` are the process lives that somebody watched, in order: they tell how each ended, and
     of those that wrote nothing. `driver_alive` says that the open attempt is being driven now.
     """
-    yield from _Story(deque(lives), driver_alive).rows(_segments(entries))
+    steps = {each.facts["step"] for each in entries if each.what == Event.ATTEMPT_STARTED}
+    yield from _Story(deque(lives), driver_alive, len(steps) > 1).rows(_segments(entries))
     if entries and entries[-1].what == Event.MARKED_UNKNOWN:
         yield Row(journal="waits for an operator", mark=Mark.WAIT)
 
@@ -48,7 +49,7 @@ class _Life:
 def _segments(entries: Sequence[Entry]) -> Iterator[Entry | _Life]:
     """The lives, and between them what people did."""
     life: _Life | None = None
-    for entry in entries:
+    for entry, later in zip(entries, _later(entries), strict=True):
         if entry.store == "ledger":
             # Without a life it is what the journal has lost: it was rolled back.
             if life is None:
@@ -56,24 +57,55 @@ def _segments(entries: Sequence[Entry]) -> Iterator[Entry | _Life]:
             else:
                 life.entries.append(entry)
             continue
-        if life is not None and _ends_before(entry, life):
+        if life is not None and _ends_before(entry, life, later):
             yield life
             life = None
-        if entry.what in BY_PEOPLE:
+        if life is None and entry.what in BY_PEOPLE:
             yield entry
             continue
         if life is None:
-            life = _Life(entry.facts.get("driver", ""))
+            life = _Life("")
+        # Only claims name their driver: a life that began with another record is named later.
+        life.driver = life.driver or entry.facts.get("driver", "")
         life.entries.append(entry)
     if life is not None:
         yield life
 
 
-def _ends_before(entry: Entry, life: _Life) -> bool:
-    """Whether somebody else wrote `entry`: a person, another driver, or who found this one dead."""
-    if entry.what in BY_PEOPLE or entry.facts.get("recovered_attempt") is not None:
+@dataclass(frozen=True, slots=True)
+class _Later:
+    """What drivers wrote after an entry: whether there is any, and which driver it names first.
+
+    None is named where a driver that was found dead comes before.
+    """
+
+    goes_on: bool = False
+    driver: str | None = None
+
+
+def _later(entries: Sequence[Entry]) -> list[_Later]:
+    found, later = [], _Later()
+    for entry in reversed(entries):
+        found.append(later)
+        if entry.store == "ledger" or entry.what in BY_PEOPLE:
+            continue
+        recovers = entry.facts.get("recovered_attempt") is not None
+        named = None if recovers else entry.facts.get("driver", later.driver)
+        later = _Later(not recovers, named)
+    return found[::-1]
+
+
+def _ends_before(entry: Entry, life: _Life, later: _Later) -> bool:
+    """Whether somebody else wrote `entry`: another driver, one who found this one dead, or a person
+    when this one was at its end.
+    """
+    if entry.what in BY_PEOPLE:
+        known = bool(life.driver) and later.driver == life.driver
+        return not (later.goes_on and (known or life.left_open))
+    if entry.facts.get("recovered_attempt") is not None:
         return True
-    return bool(entry.facts.get("driver", life.driver) != life.driver)
+    named = entry.facts.get("driver", life.driver)
+    return bool(life.driver) and named != life.driver
 
 
 @dataclass(slots=True)
@@ -82,6 +114,7 @@ class _Story:
 
     watched: deque[LifeSeen]
     driver_alive: bool
+    several_steps: bool
     number: int = 0
     effects: int = 0
     journal_knows: str = "knows of no attempt"
@@ -136,11 +169,12 @@ class _Story:
             self.effects += entry.what == "call applied"
             by_this_life = mark is Mark.LIFE and not _late(entry)
             return Row(ledger=_ledger_text(entry), mark=mark, arrow=by_this_life, entry=entry)
+        by_a_life = mark is Mark.LIFE and entry.what not in BY_PEOPLE
         if entry.what not in BY_PEOPLE:
             opened = entry.what == Event.ATTEMPT_STARTED
             self.journal_knows = "knows no outcome" if opened else "knows the outcome"
-        by_a_life = mark is Mark.LIFE
-        return Row(journal=_journal_text(entry), mark=mark, arrow=by_a_life, entry=entry)
+        text = _journal_text(entry, self.several_steps)
+        return Row(journal=text, mark=mark, arrow=by_a_life, entry=entry)
 
 
 def _ending(seen: LifeSeen) -> str:
@@ -178,9 +212,11 @@ BY_PEOPLE: Final = frozenset(
 """What no driver writes."""
 
 
-def _journal_text(entry: Entry) -> str:
+def _journal_text(entry: Entry, several_steps: bool) -> str:
     facts = entry.facts
     match entry.what:
+        case Event.ATTEMPT_STARTED if several_steps:
+            return f"attempt {entry.attempt} started ({facts['purpose']} {facts['step']})"
         case Event.ATTEMPT_STARTED:
             return f"attempt {entry.attempt} started ({facts['purpose']})"
         case Event.EFFECT_ACKNOWLEDGED if facts["source"] == Purpose.LOOKUP:

@@ -15,6 +15,7 @@ from resumeproof.domain.status import Event
 from resumeproof.errors import EvidenceBroken, ResumeproofError, StoreUnavailable
 from resumeproof.evidence.audit import audit
 from resumeproof.evidence.receipt import RECEIPT_NAME
+from resumeproof.evidence.receipt import TIMELINE_NAME as TIMELINE_TEXT
 from resumeproof.evidence.verify import verify
 from resumeproof.proof.shapes import SHAPES
 from resumeproof.stores.json_form import (
@@ -93,6 +94,17 @@ def test_a_shape_whose_driver_died_is_verified(
     # In files the record was there before the commit: nobody was in doubt.
     told = journal_format is JournalFormat.JSON and death.startswith("ack:")
     assert (verdict(shaped), recovered) == ("0: holds", 0 if told else 1)
+
+
+@pytest.mark.parametrize(("name", "journal_format"), EVERY)
+def test_a_shape_that_was_driven_in_one_life_is_drawn_as_one(
+    name: str, journal_format: JournalFormat, made: Made
+) -> None:
+    shaped = made(name, journal_format)
+    drawn = (shaped.directory / TIMELINE_TEXT).read_text()
+    workflows = shaped.contents().workflows
+    told = [drawn.count(said) for said in ("life 1 ended", "life 2", "died")]
+    assert told == [len(workflows), 0, 0], drawn
 
 
 @pytest.mark.parametrize("journal_format", JournalFormat)

@@ -71,10 +71,16 @@ def record(event: str, /, **facts: Any) -> Entry:
     return Entry("journal", event, START, facts.get("attempt"), facts)
 
 
-def claim(attempt: int, driver: str, recovered: int | None = None, purpose: str = "call") -> Entry:
+def claim(
+    attempt: int,
+    driver: str,
+    recovered: int | None = None,
+    purpose: str = "call",
+    step: str = "call",
+) -> Entry:
     return record(
         Event.ATTEMPT_STARTED, attempt=attempt, driver=driver, purpose=purpose,
-        recovered_attempt=recovered,
+        recovered_attempt=recovered, step=step,
     )  # fmt: skip
 
 
@@ -97,6 +103,80 @@ def lanes(picture: str) -> list[tuple[str, str, str]]:
 def test_an_attempt_that_is_driven_now_is_running() -> None:
     rows = lanes(render([*BEGUN, claim(1, "d1")], driver_alive=True))
     assert rows[-2:] == [("attempt 1 started (call)", "│", ""), ("", "│ is running", "")]
+
+
+STARTED = record(Event.STARTED)
+WAITS = record(Event.WAIT_STARTED, wait={"kind": "event"}, step="pause")
+WOKE = record(Event.WAIT_OVER, result=None, step="pause")
+SENT = record(Event.MESSAGE_RECEIVED, sender="bob", payload=1)
+APPLIED = record(Event.MESSAGES_APPLIED, messages=[1], step="drain")
+
+
+def acknowledged(step: str = "call", recovered: int | None = None) -> Entry:
+    return record(
+        Event.EFFECT_ACKNOWLEDGED, attempt=1, replayed=False, source="call", step=step,
+        recovered_attempt=recovered,
+    )  # fmt: skip
+
+
+def processes(*entries: Entry) -> list[str]:
+    """What the lane of the processes says."""
+    rows = lanes(render([record(Event.CREATED), *entries]))
+    return [process for _, process, _ in rows if process not in ("", "│")]
+
+
+@pytest.mark.parametrize(
+    ("entries", "told"),
+    [
+        ([STARTED, WAITS, WOKE, claim(1, "d1"), acknowledged()], ["┌ life 1", "└ life 1 ended"]),
+        (
+            [claim(1, "d1"), SENT, acknowledged(), claim(2, "d1", step="ship")],
+            ["┌ life 1", "✖ its driver died"],
+        ),
+        (
+            [claim(1, "d1"), acknowledged(), SENT, APPLIED, claim(2, "d1"), acknowledged()],
+            ["┌ life 1", "└ life 1 ended"],
+        ),
+        (
+            [claim(1, "d1"), acknowledged(), SENT, APPLIED, claim(2, "d2"), acknowledged()],
+            ["┌ life 1", "└ life 1 ended", "┌ life 2", "└ life 2 ended"],
+        ),
+        (
+            [claim(1, "d1"), SENT, claim(2, "d2", recovered=1), acknowledged()],
+            ["┌ life 1", "✖ its driver died", "┌ life 2", "└ life 2 ended"],
+        ),
+        (
+            [STARTED, WAITS, SENT],
+            ["┌ life 1", "└ life 1 ended"],
+        ),
+    ],
+    ids=[
+        "a life is named by its first claim",
+        "a message to a call",
+        "a message between two calls of one life",
+        "a message between two lives",
+        "a message to the dead",
+        "a message to a sleeper",
+    ],
+)
+def test_lives_are_told_apart_by_what_their_records_say(
+    entries: list[Entry], told: list[str]
+) -> None:
+    assert processes(*entries) == told
+
+
+def test_a_message_to_a_living_driver_is_not_its_own() -> None:
+    picture = render([record(Event.CREATED), claim(1, "d1"), SENT, acknowledged()])
+    (line,) = (line for line in picture.splitlines() if "message from bob" in line)
+    assert ("│" in line, "◀" in line) == (True, False)
+
+
+def test_claims_of_several_steps_say_which() -> None:
+    rows = lanes(render([claim(1, "d1", step="reserve"), claim(2, "d1", step="charge")]))
+    assert [journal for journal, _, _ in rows if "started" in journal] == [
+        "attempt 1 started (call reserve)",
+        "attempt 2 started (call charge)",
+    ]
 
 
 def test_an_attempt_whose_driver_is_gone_is_a_death() -> None:
@@ -150,7 +230,7 @@ EVENTS: Mapping[str, Mapping[str, Any]] = {
     Event.APPROVED: {"actor": HOSTILE},
     Event.ACTION_REPLACED: {},
     Event.CANCELLED: {},
-    Event.ATTEMPT_STARTED: {"attempt": 1, "purpose": "call", "driver": HOSTILE},
+    Event.ATTEMPT_STARTED: {"attempt": 1, "purpose": "call", "driver": HOSTILE, "step": "call"},
     Event.EFFECT_ACKNOWLEDGED: {"replayed": True, "source": "call"},
     Event.COMPLETED: {},
     Event.ATTEMPT_FAILED: {"attempt": 1, "reason": HOSTILE},
