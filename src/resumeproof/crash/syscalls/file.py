@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 from collections.abc import Iterator
@@ -10,6 +11,8 @@ from typing import Final
 PAGE_BYTES: Final = 4096
 
 _ZEROS: Final = bytes(PAGE_BYTES)
+_AT_ONCE: Final = 256
+"""Pages for one call: below what any system takes at once, and so little that it takes them all."""
 
 
 class FileBytes:
@@ -95,19 +98,29 @@ class FileBytes:
     def write_to(self, descriptor: int) -> None:
         """Write an empty file full; holes stay holes."""
         os.ftruncate(descriptor, self.size)
-        for page, data in self._runs():
-            os.pwrite(descriptor, data, page * PAGE_BYTES)
+        for first, pages in self._runs():
+            position = first * PAGE_BYTES
+            excess = position + len(pages) * PAGE_BYTES - self.size
+            if excess > 0:
+                pages[-1] = pages[-1][: PAGE_BYTES - excess]
+            for place in range(0, len(pages), _AT_ONCE):
+                some = pages[place : place + _AT_ONCE]
+                if os.pwritev(descriptor, some, position) < sum(map(len, some)):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                position += _AT_ONCE * PAGE_BYTES
 
-    def _runs(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the first page of each stretch of kept pages, and its bytes, up to the end."""
-        pages = sorted(self._pages)
+    def _runs(self) -> Iterator[tuple[int, list[bytes]]]:
+        """Yield the first page of each stretch of kept pages, and all of them."""
+        run: list[bytes] = []
         first = 0
-        for place, page in enumerate(pages):
-            if place + 1 == len(pages) or pages[place + 1] != page + 1:
-                joined = b"".join(self._pages[one] for one in pages[first : place + 1])
-                start = pages[first]
-                yield start, joined[: self.size - start * PAGE_BYTES]
-                first = place + 1
+        for page in sorted(self._pages):
+            if page != first + len(run):
+                if run:
+                    yield first, run
+                first, run = page, []
+            run.append(self._pages[page])
+        if run:
+            yield first, run
 
     def _put(self, page: int, data: bytes) -> None:
         self._digests.pop(page, None)

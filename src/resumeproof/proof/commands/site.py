@@ -46,8 +46,8 @@ class Site:
 
     def judge(self, image: Image, trial: Trial) -> Judged:
         """Resume an image here, and say what comes of it."""
-        meaning = meaning_digest(image, self._scratch)
         scene = self.lay_out(image.tree, image.printed)
+        meaning = meaning_digest(image, scene.directory, self._scratch)
         try:
             return Judged(tuple(trial.violations(scene)), meaning)
         finally:
