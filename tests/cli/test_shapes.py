@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -39,13 +39,19 @@ def test_the_matrix_and_the_certificate(desk: Desk) -> None:
 
 
 @pytest.mark.slow
-def test_one_plan_alone_and_its_evidence(desk: Desk, tmp_path: Path) -> None:
-    ran = desk.run("shapes", *ONE, "--plan", "append:after#3;save:before#1", "--report", "evidence")
+def test_one_plan_alone_and_its_evidence(desk: Desk) -> None:
+    plan = "append:after#3;save:before#1"
+    written = ("--report", "evidence", "--junit", "junit.xml")
+    summary = desk.path / "summary.md"
+    env = {"GITHUB_STEP_SUMMARY": str(summary)}
+    ran = desk.run("shapes", *ONE, "--plan", plan, *written, env=env)
     document = json.loads(ran.stdout)
-    place = "evidence/wait_until-json-sigkill"
-    verified = desk.run("verify", place)
+    verified = desk.run("verify", "evidence")
     assert (ran.status, document["passed"], document["certificate"]["verified"]) == (0, True, 1)
     assert (verified.status, json.loads(verified.stdout)["totals"]["scenarios"]) == (0, 1)
+    cases = ElementTree.parse(desk.path / "junit.xml").getroot().iter("testcase")
+    assert [case.attrib["name"] for case in cases] == ["baseline", plan]
+    assert summary.read_text().startswith("### resumeproof: wait\\_until on json, sigkill\n")
 
 
 @pytest.mark.slow
