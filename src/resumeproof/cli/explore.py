@@ -186,8 +186,8 @@ def _found(
     settings: Settings, plan: CrashPlan | None, jobs: int | None, tally: Tally, keep: Path | None
 ) -> Found:
     from resumeproof.cli.exploration import Found
-    from resumeproof.proof.commands.discoveries import grouped
     from resumeproof.proof.commands.exploring import Explorer
+    from resumeproof.proof.commands.looking import discoveries
 
     with Explorer(settings, jobs, tally) as explorer:
         tally.say("it runs twice without a crash")
@@ -195,7 +195,7 @@ def _found(
         if keep is not None:
             explorer.keep(explored, keep)
         tally.say("what failed is looked at again")
-        return Found(settings, explored, grouped(explored), plan)
+        return Found(settings, explored, discoveries(explored, explorer.court), plan)
 
 
 def _refuse_contradictions(options: Mapping[str, Any]) -> None:

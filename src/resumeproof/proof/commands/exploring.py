@@ -17,7 +17,7 @@ from resumeproof.domain.verdict import Finding, Violation
 from resumeproof.proof.commands.baseline import Baseline, run_baseline
 from resumeproof.proof.commands.court import Court
 from resumeproof.proof.commands.images import Images, State, add_killed, add_powerless
-from resumeproof.proof.commands.recorded import Recorded, record_in, tree_of
+from resumeproof.proof.commands.recorded import Recorded, Run, record_in, tree_of
 from resumeproof.proof.commands.settings import Settings
 from resumeproof.proof.commands.site import Judged, Site
 from resumeproof.proof.explore import scratch_directory
@@ -35,7 +35,7 @@ class Explored:
     """All that was tried: the states, the images that they come down to, and what came of those.
 
     `invalid` says by plan why a state proves nothing. `power` is what the disk could lose, None
-    where that was not asked.
+    where that was not asked. `runs` are the recorded lives, by the plan of the deaths before each.
     """
 
     baseline: Baseline
@@ -43,6 +43,7 @@ class Explored:
     judged: list[Judged] = field(default_factory=list)
     invalid: dict[str, str] = field(default_factory=dict)
     power: PowerLoss | None = None
+    runs: dict[str, Run] = field(default_factory=dict)
 
     def violations(self, state: State) -> Sequence[Violation]:
         """What is wrong once a state was resumed."""
@@ -113,7 +114,8 @@ class Explorer:
             # What is rebuilt elsewhere would point to where the program was recorded.
             self.court = Court(self._base, 1)
         invalid = {} if recorded.problem is None else {BASELINE: recorded.problem}
-        return Explored(baseline, Images(), invalid=invalid)
+        runs = {BASELINE: Run(self._settings.command, recorded)}
+        return Explored(baseline, Images(), invalid=invalid, runs=runs)
 
     def _add_states(self, explored: Explored) -> None:
         recorded = explored.baseline.recorded
@@ -160,12 +162,14 @@ class Explorer:
         for state, recorded in zip(chosen, self.court.each(chosen, crash_resume), strict=True):
             if recorded.problem is not None:
                 explored.invalid[state.plan] = f"its resume: {recorded.problem}"
+            printed = explored.images.images[state.image].printed
+            explored.runs[state.plan] = Run(resume, recorded, printed)
             add_killed(
                 explored.images,
                 recorded.recording,
                 recorded.start,
                 before=CrashPlan.parse(state.plan).points,
-                printed=explored.images.images[state.image].printed,
+                printed=printed,
                 after=state.after,
             )
         return explored.images.states[before:]

@@ -40,6 +40,15 @@ class Recorded:
         return printed_by(self.recording, len(self.recording.calls))
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A recorded life that can be killed: of which command, and what it found and had printed."""
+
+    command: Command
+    recorded: Recorded
+    printed: bytes = b""
+
+
 def record_in(
     scene: Scene,
     command: Command,
