@@ -65,7 +65,10 @@ def _file(target: str, origin: str) -> ModuleType:
     if not path.is_file():
         raise FactoryRefused(target, "there is no such file")
     name = path.stem
-    if name in sys.modules:
+    known = sys.modules.get(name)
+    if known is not None and getattr(known, "__file__", None) == str(path):
+        return known
+    if known is not None:
         raise FactoryRefused(target, f"another module is called {name}; rename the file")
     _look_in(path.parent)
     spec = importlib.util.spec_from_file_location(name, path)
