@@ -20,8 +20,9 @@ from resumeproof.crash.syscalls.names import NAMES
 from resumeproof.crash.syscalls.opening import OPENING
 from resumeproof.crash.syscalls.operations import Process
 from resumeproof.crash.syscalls.parse import Ended, Entered, Event, RawCall
+from resumeproof.crash.syscalls.permissions import PERMISSIONS
 
-_AT_END: Final[dict[str, Callable[[Step], None]]] = OPENING | CONTENTS | NAMES | LIVES
+_AT_END: Final[dict[str, Callable[[Step], None]]] = OPENING | CONTENTS | NAMES | PERMISSIONS | LIVES
 
 KNOWN_CALLS: Final = frozenset(_AT_END) | frozenset(AT_BEGINNING)
 """The names of all calls that mean anything here."""

@@ -9,9 +9,10 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from resumeproof.crash.process import Life, run_life
+from resumeproof.crash.syscalls.killplan import KillPlan
 from resumeproof.crash.syscalls.operations import (
     Allocate,
     Call,
@@ -58,24 +59,26 @@ def kill_at(
     surroundings = dict(os.environ if env is None else env)
     call = recording.calls[ordinal - 1]
     root = Path(os.path.realpath(directory))
-    plan = {
-        "program": find_program(argv[0], root, surroundings),
-        "argv": list(argv),
-        "env": surroundings,
-        "schedule": [
-            (earlier.process, recording.numbers[earlier.name], earlier.occurrence, earlier.ordinal)
+    position, file = _file_of(call, root)
+    plan = KillPlan(
+        program=find_program(argv[0], root, surroundings),
+        argv=argv,
+        env=surroundings,
+        schedule=[
+            (earlier.process, recording.numbers[earlier.name], earlier.occurrence)
             for earlier in recording.calls[:ordinal]
         ],
-        "parents": [process.parent for process in recording.processes],
-        "target": ordinal,
-        "before": when == "before" and cut is None,
-        "timeout_seconds": timeout_seconds,
-        **_torn(call.operation, cut),
-        **_file_of(call, root),
-    }
+        parents=[process.parent for process in recording.processes],
+        before=when == "before" and cut is None,
+        timeout_seconds=timeout_seconds,
+        size_limit=_size_limit(call.operation, cut),
+        returns=cut,
+        descriptor_argument=position,
+        file=file,
+    )
     with tempfile.TemporaryDirectory(prefix="resumeproof-kill-") as scratch:
         plan_path, result_path = Path(scratch, "plan"), Path(scratch, "result")
-        plan_path.write_text(json.dumps(plan), encoding="utf-8")
+        plan.write(plan_path)
         supervisor = "resumeproof.crash.syscalls.supervisor"
         life = run_life(
             [sys.executable, "-P", "-m", supervisor, str(plan_path), str(result_path)],
@@ -93,20 +96,20 @@ def _reason(life: Life, result: Path) -> str | None:
     return found["reason"]
 
 
-def _torn(operation: Operation, cut: int | None) -> dict[str, Any]:
+def _size_limit(operation: Operation, cut: int | None) -> int | None:
     if cut is None:
-        return {"size_limit": None, "returns": None}
+        return None
     assert isinstance(operation, Write), "only a write is torn"
-    return {"size_limit": operation.offset + cut, "returns": cut}
+    return operation.offset + cut
 
 
-def _file_of(call: Call, root: Path) -> dict[str, Any]:
-    """The open file that the call is about, and which of its arguments is its descriptor."""
+def _file_of(call: Call, root: Path) -> tuple[int | None, str | None]:
+    """Which argument of the call is the descriptor of an open file, and of which."""
     match call.operation:
         case Write() | Truncate() | Allocate() | Sync() | SyncRange() | SyncDirectory() as about:
             if call.name not in _BY_PATH and (about.path or isinstance(about, SyncDirectory)):
                 position = 2 if call.name in _FROM_ANOTHER else 0
-                return {"descriptor_argument": position, "file": str(root / about.path)}
+                return position, str(root / about.path)
         case _:
             pass
-    return {"descriptor_argument": None, "file": None}
+    return None, None

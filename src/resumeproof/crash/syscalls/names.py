@@ -1,8 +1,7 @@
-"""Calls that change names, and permissions."""
+"""Calls that change names."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
 from typing import Final
@@ -10,7 +9,6 @@ from typing import Final
 from resumeproof.crash.syscalls import arguments
 from resumeproof.crash.syscalls.history import Step
 from resumeproof.crash.syscalls.operations import (
-    ChangeMode,
     Link,
     MakeDirectory,
     Operation,
@@ -138,62 +136,6 @@ def make_directory(step: Step) -> None:
     _recorded(step, place, lambda path: MakeDirectory(path, bits))
 
 
-def change_mode(step: Step) -> None:
-    folder, path = (None, 0) if step.call.name == "chmod" else (0, 1)
-    follow = "AT_SYMLINK_NOFOLLOW" not in step.flags(3)
-    place = step.place(folder, path, follow=follow)
-    if place is None:
-        return
-    number = step.places.number_at(place)
-    if number is not None:
-        _changed(step, number, step.argument(path + 1))
-    elif isinstance(place.folder, str):
-        step.history.wrote_outside(step.places.outside_path(place))
-
-
-def change_mode_opened(step: Step) -> None:
-    description = step.description(0)
-    if description.number is None:
-        step.history.wrote_outside(description.outside)
-    else:
-        _changed(step, description.number, step.argument(1))
-
-
-def _changed(step: Step, number: int, mode: str) -> None:
-    path, bits = step.places.path_of(number), arguments.permissions(mode)
-    if step.places.tree.nodes[number].is_directory:
-        if path is not None:
-            step.did(ChangeMode(path, bits), path)
-    else:
-        step.did_to_file(number, ChangeMode(path or "", bits, number))
-
-
-def change_attributes(step: Step) -> None:
-    """Owners and extended attributes are in no recording.
-
-    Programs that run as root give files away that are theirs already.
-    """
-    if "chown" in step.call.name and _own_ids(step):
-        return
-    description_first = step.call.name in ("fsetxattr", "fremovexattr", "fchown")
-    if description_first:
-        number = step.description(0).number
-    else:
-        folder, path = (0, 1) if step.call.name == "fchownat" else (None, 0)
-        place = step.place(folder, path)
-        number = None if place is None else step.places.number_at(place)
-    if number is not None and (path_there := step.places.path_of(number)) is not None:
-        step.history.uncovered(f"{step.call.name} of {path_there or 'the directory'}")
-
-
-def _own_ids(step: Step) -> bool:
-    first = 2 if step.call.name == "fchownat" else 1
-    wanted = step.integer(first), step.integer(first + 1)
-    return all(
-        id_ in (-1, own) for id_, own in zip(wanted, (os.geteuid(), os.getegid()), strict=True)
-    )
-
-
 NAMES: Final[dict[str, Callable[[Step], None]]] = {
     "rename": rename,
     "renameat": rename,
@@ -207,19 +149,5 @@ NAMES: Final[dict[str, Callable[[Step], None]]] = {
     "rmdir": unlink,
     "mkdir": make_directory,
     "mkdirat": make_directory,
-    "chmod": change_mode,
-    "fchmodat": change_mode,
-    "fchmodat2": change_mode,
-    "fchmod": change_mode_opened,
-    "setxattr": change_attributes,
-    "lsetxattr": change_attributes,
-    "fsetxattr": change_attributes,
-    "removexattr": change_attributes,
-    "lremovexattr": change_attributes,
-    "fremovexattr": change_attributes,
-    "chown": change_attributes,
-    "lchown": change_attributes,
-    "fchown": change_attributes,
-    "fchownat": change_attributes,
 }
 """What each of these calls means, by its name."""

@@ -17,14 +17,16 @@ import signal
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 
 from resumeproof.crash.kill import UNKILLED_STATUS, kill_life, leave
 from resumeproof.crash.syscalls import ptrace
+from resumeproof.crash.syscalls.killplan import KillPlan
 from resumeproof.crash.tree import LIFE_VARIABLE
 from resumeproof.crash.witness import WITNESS_VARIABLE
 
 _SYSTEM_CALL_STOP: Final = signal.SIGTRAP | 0x80
+_OWN_VARIABLES: Final = (LIFE_VARIABLE, WITNESS_VARIABLE)
 _STOPPING: Final = frozenset({signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU})
 
 
@@ -47,37 +49,11 @@ class _Thread:
     doing: int | None = None  # the ordinal of the recorded call that it is in
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """`schedule` maps (process, number of the call, occurrence) to the ordinal."""
-
-    program: str
-    argv: list[str]
-    env: dict[str, str]
-    schedule: dict[tuple[int, int, int], int]
-    children: dict[int, list[int]]
-    target: int
-    before: bool
-    size_limit: int | None
-    returns: int | None
-    descriptor_argument: int | None
-    file: str | None
-    timeout_seconds: float
-
-    @classmethod
-    def read(cls, path: Path) -> _Plan:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        schedule = {(p, c, o): k for p, c, o, k in found.pop("schedule")}
-        children: dict[int, list[int]] = {}
-        for child, parent in enumerate(found.pop("parents")):
-            if parent is not None:
-                children.setdefault(parent, []).append(child)
-        return cls(schedule=schedule, children=children, **found)
-
-
 class _Supervisor:
-    def __init__(self, plan: _Plan) -> None:
+    def __init__(self, plan: KillPlan) -> None:
         self._plan = plan
+        self._ordinals = plan.ordinals()
+        self._children = plan.children()
         self._threads: dict[int, _Thread] = {}
         self._early: set[int] = set()  # newborns of which no parent has told yet
         self._held: dict[int, _Thread] = {}  # by the ordinal of the call that they stand before
@@ -127,9 +103,14 @@ class _Supervisor:
             for number in (signal.SIGPIPE, signal.SIGXFSZ):
                 signal.signal(number, signal.SIG_DFL)
             if os.read(reading, 1):
-                os.execve(self._plan.program, self._plan.argv, self._plan.env)
+                os.execve(self._plan.program, [*self._plan.argv], self._environment())
         finally:
             leave(UNKILLED_STATUS)
+
+    def _environment(self) -> dict[str, str]:
+        """What this life is told by is told on, as it was when the program was recorded."""
+        own = {name: os.environ[name] for name in _OWN_VARIABLES if name in os.environ}
+        return {**self._plan.env, **own}
 
     def _stopped(self, number: int, status: int) -> None:
         stop, event = os.WSTOPSIG(status), status >> 16
@@ -156,7 +137,7 @@ class _Supervisor:
             ptrace.let_go(number, stop)
 
     def _bear(self, parent: _Thread, number: int) -> None:
-        known = self._plan.children.get(parent.index, []) if parent.index is not None else []
+        known = [] if parent.index is None else self._children.get(parent.index, [])
         index = known[parent.births] if parent.births < len(known) else None
         parent.births += 1
         self._threads[number] = _Thread(number, index)
@@ -187,7 +168,7 @@ class _Supervisor:
         count = thread.counts[call.number] = thread.counts.get(call.number, 0) + 1
         ordinal = None
         if thread.index is not None:
-            ordinal = self._plan.schedule.get((thread.index, call.number, count))
+            ordinal = self._ordinals.get((thread.index, call.number, count))
         if ordinal is None:
             ptrace.let_go(thread.number)
             return
@@ -203,11 +184,12 @@ class _Supervisor:
         position, file = self._plan.descriptor_argument, self._plan.file
         if position is None or file is None:
             return
-        opened = f"/proc/{thread.number}/fd/{call.arguments[position] & 0xFFFFFFFF}"
-        try:
-            same = os.path.samefile(opened, file)  # noqa: PTH121
-        except OSError:
-            same = False
+        opened = Path(f"/proc/{thread.number}/fd/{call.arguments[position] & 0xFFFFFFFF}")
+        if Path(file).exists():
+            same = opened.exists() and opened.samefile(file)
+        else:
+            # A temporary file has a new name each time.
+            same = opened.is_symlink() and opened.readlink().parent == Path(file).parent
         if not same:
             raise _TookAnotherCourse(f"it was about another file than {file}")
 
@@ -263,7 +245,7 @@ def _time_is_up(*_: object) -> NoReturn:
     raise _TimeIsUp
 
 
-def supervise(plan: _Plan) -> str | None:
+def supervise(plan: KillPlan) -> str | None:
     """Carry a plan out; return why the death was not the planned one, None if it was."""
     supervisor = _Supervisor(plan)
     signal.signal(signal.SIGALRM, _time_is_up)
@@ -287,11 +269,7 @@ def supervise(plan: _Plan) -> str | None:
 
 
 def main(plan_path: str, result_path: str) -> None:
-    plan = _Plan.read(Path(plan_path))
-    for name in (LIFE_VARIABLE, WITNESS_VARIABLE):
-        if name in os.environ:
-            plan.env[name] = os.environ[name]
-    reason = supervise(plan)
+    reason = supervise(KillPlan.read(Path(plan_path)))
     Path(result_path).write_text(json.dumps({"reason": reason}), encoding="utf-8")
 
 
