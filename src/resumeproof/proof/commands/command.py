@@ -133,7 +133,7 @@ class Function:
     def here(self, scene: Scene) -> Ended:
         """Call it, however long that takes."""
         printed = scene.printed_file.read_text(encoding="utf-8", errors="replace")
-        output = io.StringIO()
+        output = _Printed()
         with (
             _surroundings(scene.environment()),
             contextlib.chdir(scene.directory),
@@ -142,13 +142,13 @@ class Function:
             try:
                 returned = self.function(scene.directory, printed)
             except SystemExit as left:
-                return _left(left, output.getvalue())
+                return _left(left, output.text())
             except Exception as error:
-                return _raised(error, output.getvalue())
+                return _raised(error, output.text())
         objection = returned if isinstance(returned, str) else ""
         succeeded = not objection and returned is not False
-        reason = _reason(objection or output.getvalue(), "")
-        return Ended(succeeded, "it returned", reason, output.getvalue())
+        reason = _reason(objection or output.text(), "")
+        return Ended(succeeded, "it returned", reason, output.text())
 
 
 def _left(left: SystemExit, printed: str) -> Ended:
@@ -163,6 +163,17 @@ def _raised(error: Exception, printed: str) -> Ended:
     if isinstance(error, AssertionError) and str(error):
         told = str(error)
     return Ended(False, f"it raised {type(error).__name__}", _reason(told, ""), printed)
+
+
+class _Printed(io.TextIOWrapper):
+    """What a function prints: a stream with bytes below, as standard output is."""
+
+    def __init__(self) -> None:
+        super().__init__(io.BytesIO(), encoding="utf-8", errors="backslashreplace", newline="")
+
+    def text(self) -> str:
+        self.seek(0)
+        return self.read()
 
 
 class _OutOfTime(BaseException):
