@@ -36,12 +36,14 @@ def main(arguments: list[str], *, root: Path = ROOT) -> int:
     parser = argparse.ArgumentParser(prog="regenerate-docs", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing, name what is stale")
     check = parser.parse_known_args(arguments)[0].check
-    stale = [name for name, text in pictures().items() if text.encode() != _bytes(root / name)]
-    for name in stale:
+    stale = {
+        name: text for name, text in pictures().items() if text.encode() != _bytes(root / name)
+    }
+    for name, text in stale.items():
         print(f"{name} is stale" if check else name)
         if not check:
-            (root / name).parent.mkdir(exist_ok=True)
-            (root / name).write_text(pictures()[name], encoding="utf-8", newline="")
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text, encoding="utf-8", newline="")
     return int(check and bool(stale))
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.desk import JOURNAL, LEDGER, Desk, Ran
 
-FILES = ["receipt.json", LEDGER, "timeline.txt", JOURNAL]
+FILES = ["receipt.json", "report.html", LEDGER, "timeline.txt", JOURNAL]
 
 
 @pytest.fixture(scope="module")

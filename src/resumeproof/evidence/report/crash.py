@@ -215,8 +215,8 @@ class _Canvas:
         form = self.form
         said = (
             (form.process_words, row.process, "died"),
-            (form.journal_words, f"the journal {row.journal}", "knew"),
-            (form.ledger_words, row.ledger, "knew"),
+            (form.journal_words, f"the journal {row.journal}", "knows"),
+            (form.ledger_words, row.ledger, "knows"),
         )
         top = self.y + 4
         if form is WIDE:

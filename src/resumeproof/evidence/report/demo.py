@@ -99,8 +99,9 @@ def _number(count: int) -> str:
 
 
 def _acted_twice(case: Case) -> bool:
-    """Whether the ledger holds two effects of one step."""
-    return max(Counter(effect["step"] for effect in case.effects).values(), default=0) > 1
+    """Whether the ledger holds two effects of one action in one step."""
+    acts = Counter((each["step"], each["key"], each["fingerprint"]) for each in case.effects)
+    return max(acts.values(), default=0) > 1
 
 
 def _as_planned(case: Case) -> bool:

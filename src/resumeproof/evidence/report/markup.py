@@ -54,7 +54,8 @@ def displayed(text: str, at_most: int = DISPLAYED_AT_MOST) -> str:
 
 def number(value: float) -> str:
     """A length as SVG takes it: at most two decimals, and none that say nothing."""
-    return f"{value:.2f}".rstrip("0").rstrip(".")
+    # Plus zero: what rounds to nothing has no sign.
+    return f"{round(value, 2) + 0:.2f}".rstrip("0").rstrip(".")
 
 
 def verbatim(tag: str, text: str, **attributes: Attribute) -> Element:
