@@ -18,7 +18,7 @@ from resumeproof.cli.output import Output
     envvar="RESUMEPROOF_JOURNAL",
     show_envvar=True,
     show_default=True,
-    help="The journal's file.",
+    help="The journal: a file, or a directory of JSON.",
 )
 @takes_format
 def health(journal: Path) -> None:

@@ -119,7 +119,7 @@ def takes_stores(command: Command) -> Command:
     taken = takes_format(given)
     for name, default, what in (
         ("ledger", "simulated-tool-ledger.sqlite3", "The tool ledger's file."),
-        ("journal", "workflow-journal.sqlite3", "The journal's file."),
+        ("journal", "workflow-journal.sqlite3", "The journal: a file, or a directory of JSON."),
     ):
         taken = click.option(
             f"--{name}",
