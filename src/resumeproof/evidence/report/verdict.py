@@ -1,4 +1,4 @@
-"""The first screen of a demo's page: the verdict, what it rests on, what was proved and what not."""
+"""The first screen of a demo's page: the verdict, and what was proved and what was not."""
 
 from __future__ import annotations
 
