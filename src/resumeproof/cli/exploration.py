@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from resumeproof.crash.plan import CrashPlan
@@ -59,6 +58,10 @@ class Told:
             f"explore: {verdict}; kill-safe: {_SAFE[self.answers.kill_safe]}, "
             f"power-safe: {_SAFE[self.answers.power_safe]}"
         )
+
+    def replay_of(self, each: Discovery) -> str:
+        """The command that tries one state alone."""
+        return self.replay.replace(PLAN_PLACE, each.state.plan)
 
     def document(self) -> dict[str, Any]:
         """For programs."""
@@ -117,7 +120,7 @@ class Told:
             "explanation": list(each.explanation),
             "confirmed": each.confirmed,
             "unconfirmed": each.unconfirmed,
-            "replay": self.replay.replace(PLAN_PLACE, each.state.plan),
+            "replay": self.replay_of(each),
         }
 
     def _lines_of(self, each: Discovery) -> Iterator[str]:
@@ -131,7 +134,7 @@ class Told:
             yield f"      unconfirmed: {each.unconfirmed}"
         if each.states > 1:
             yield f"      and likewise in {each.states - 1} more state(s)"
-        yield f"      replay: {self.replay.replace(PLAN_PLACE, each.state.plan)}"
+        yield f"      replay: {self.replay_of(each)}"
 
     @property
     def _boundaries(self) -> int:
@@ -152,6 +155,3 @@ class Told:
         assert power is not None
         left = f"{power.untried} of them were not tried" if power.untried else "all of them tried"
         return f"power cut, by the device model {POSIX.name!r}: {power.ways} ways to lose, {left}"
-
-    def write_reproduction(self, directory: Path) -> None:
-        """Write a folder that shows the first failure by itself."""

@@ -150,6 +150,7 @@ def explore(output: Output, /, command: Sequence[str], **options: Any) -> int:
     """
     from resumeproof.cli.exploration import Told
     from resumeproof.cli.program import replay_line, settings_of
+    from resumeproof.cli.reproduction import Reproduction
 
     context = click.get_current_context()
     _refuse_contradictions(options)
@@ -172,8 +173,9 @@ def explore(output: Output, /, command: Sequence[str], **options: Any) -> int:
     report = told.report
     assert report.terms is not None
     destination.write("explore", [(report.terms, report)])
-    if repro is not None:
-        told.write_reproduction(repro)
+    if repro is not None and found.discoveries:
+        first = found.discoveries[0]
+        Reproduction(found, first, told.replay_of(first), repro).write()
     output.document({**told.document(), "kept": None if keep is None else str(keep)})
     output.verdict(told.headline, good=report.passed and not report.nothing_proved)
     output.lines(told.lines())

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from resumeproof.domain.verdict import FindingKind, Violation
 from resumeproof.proof.commands.exploring import Explored
-from resumeproof.proof.commands.images import State
+from resumeproof.proof.commands.images import Image, State
 
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """States that fail in one way; `state` is the first of them, and `states` says how many.
+    """States that fail in one way; `state` is the first of them, which leaves `image`, and `states`
+    says how many they are.
 
     `explanation` says in words how that state comes about. `confirmed`: the program was really
     killed there, and left the same; None after a power cut, which nobody can make. `unconfirmed`
@@ -21,6 +22,7 @@ class Discovery:
 
     violation: Violation
     state: State
+    image: Image
     states: int
     explanation: tuple[str, ...] = ()
     confirmed: bool | None = None
@@ -37,7 +39,7 @@ def grouped(explored: Explored) -> list[Discovery]:
     for state, violation in failing(explored):
         groups.setdefault((state.power, violation), []).append(state)
     return [
-        Discovery(violation, states[0], len(states))
+        Discovery(violation, states[0], explored.images.images[states[0].image], len(states))
         for (_, violation), states in sorted(groups.items(), key=lambda item: item[0][0])
     ]
 

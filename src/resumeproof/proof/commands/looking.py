@@ -15,7 +15,7 @@ from resumeproof.proof.commands.confirmation import Confirmation
 from resumeproof.proof.commands.court import Court
 from resumeproof.proof.commands.discoveries import Discovery, grouped
 from resumeproof.proof.commands.exploring import Explored
-from resumeproof.proof.commands.images import Image, State
+from resumeproof.proof.commands.images import Image
 from resumeproof.proof.commands.site import Site
 
 LOOKED_AT_MOST: Final = 25
@@ -72,23 +72,27 @@ class _Reduction:
         (point,) = CrashPlan.parse(discovery.state.plan).points
         state = self._power.state(point)
         smallest = fewest_losses(
-            self._power, state, lambda each: bool(self._violations(each, site))
+            self._power, state, lambda each: bool(self._violations(self._image(each), site))
         )
         if smallest == state:
             return discovery
-        violations = self._violations(smallest, site)
+        image = self._image(smallest)
         return replace(
             discovery,
-            violation=violations[0],
-            state=State(str(CrashPlan((smallest.point,))), smallest.ordinal, 0, power=True),
+            violation=self._violations(image, site)[0],
+            state=replace(
+                discovery.state, plan=str(CrashPlan((smallest.point,))), after=smallest.ordinal
+            ),
+            image=image,
         )
 
-    def _violations(self, state: PowerState, site: Site) -> Sequence[Violation]:
-        """What is wrong in a state; remembered where it was judged already."""
-        tree = self._power.tree(state)
-        printed = self._output.by(state.ordinal)
-        key = (tree.digest(), printed)
-        number = self._explored.images.numbers.get(key)
+    def _image(self, state: PowerState) -> Image:
+        tree, printed = self._power.tree(state), self._output.by(state.ordinal)
+        return Image(tree, printed, (tree.digest(), printed))
+
+    def _violations(self, image: Image, site: Site) -> Sequence[Violation]:
+        """What is wrong with an image; remembered where it was judged already."""
+        number = self._explored.images.numbers.get(image.key)
         if number is not None:
             return self._explored.judged[number].violations
-        return site.judge(Image(tree, printed, key), self._explored.baseline.trial).violations
+        return site.judge(image, self._explored.baseline.trial).violations
