@@ -225,6 +225,7 @@ def test_the_report_directory_verifies(desk: Desk) -> None:
     desk.run(*BROKEN, "--report", "evidence")
     assert sorted(path.name for path in (desk.path / "evidence").iterdir()) == [
         "receipt.json",
+        "report.html",
         "report.txt",
     ]
     assert desk.done("verify", "evidence")["totals"] == {

@@ -134,7 +134,7 @@ _PATH = click.Path(path_type=Path)
     "report_directory",
     metavar="DIR",
     type=_PATH,
-    help="Write receipt.json and report.txt into a new or empty directory.",
+    help="Write receipt.json, report.txt and report.html into a new or empty directory.",
 )
 @click.option("--junit", metavar="FILE", type=_PATH, help="Write the scenarios as JUnit XML.")
 @click.option("--no-shrink", is_flag=True, help="Do not look for fewer inputs that still fail.")

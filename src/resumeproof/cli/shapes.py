@@ -91,7 +91,7 @@ MODE_NAMES = ("sigkill", "exit86", "enospc", "eio", "rival", "stop")
     "report_directory",
     metavar="DIR",
     type=_PATH,
-    help="Write receipt.json and report.txt into a new or empty directory.",
+    help="Write receipt.json, report.txt and report.html into a new or empty directory.",
 )
 @click.option("--junit", metavar="FILE", type=_PATH, help="Write the scenarios as JUnit XML.")
 @takes_format

@@ -24,6 +24,7 @@ from resumeproof.domain.course import Course, EffectName
 from resumeproof.domain.printable import shown
 from resumeproof.evidence.files import file_digest, write_durably
 from resumeproof.evidence.receipt import RECEIPT_NAME, environment
+from resumeproof.evidence.report import REPORT_NAME, write_report
 
 TEXT_NAME: Final = "report.txt"
 CONFORM: Final = "conform"
@@ -34,7 +35,7 @@ PROOF_SCHEMA_VERSION: Final = 2
 
 
 def write_proofs(directory: Path, kind: str, proofs: Sequence[Proof]) -> dict[str, Any]:
-    """Write `receipt.json` and `report.txt` into a directory, and return the receipt file.
+    """Write `receipt.json`, `report.txt` and `report.html`, and return what the first one holds.
 
     `kind` is one of `PROOF_KINDS`. Raises `StoreUnavailable`.
     """
@@ -51,7 +52,10 @@ def write_proofs(directory: Path, kind: str, proofs: Sequence[Proof]) -> dict[st
         "text": {"file": text.name, "sha256": file_digest(text, "report")},
     }
     # In ASCII, since what a subject says of itself may hold lone surrogates.
-    write_durably(directory / RECEIPT_NAME, json.dumps(receipt, indent=1, sort_keys=True) + "\n")
+    written = json.dumps(receipt, indent=1, sort_keys=True) + "\n"
+    write_durably(directory / RECEIPT_NAME, written)
+    # From what was written, as `resumeproof report` does it.
+    write_report(directory / REPORT_NAME, json.loads(written))
     return receipt
 
 

@@ -78,7 +78,7 @@ def test_two_writings_of_one_report_are_the_same_bytes(tmp_path: Path) -> None:
         directory.mkdir()
         write_proofs(directory, CONFORM, [(terms(), failed())])
         written.append([file.read_bytes() for file in sorted(directory.iterdir())])
-    assert (len(written[0]), written[0]) == (2, written[1])
+    assert (len(written[0]), written[0]) == (3, written[1])
 
 
 def test_what_json_cannot_hold_is_told_by_its_repr(tmp_path: Path) -> None:
