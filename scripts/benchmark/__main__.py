@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -79,7 +80,9 @@ def main(arguments: list[str]) -> int:
     )
     chosen = parser.parse_args(arguments)
     findings: dict[str, list[Finding]] = {}
-    tell: Callable[[str], None] = print if chosen.format == "text" else lambda _: None
+    tell: Callable[[str], None] = (
+        partial(print, flush=True) if chosen.format == "text" else lambda _: None
+    )
     for name, section in SECTIONS.items():
         if chosen.section in (None, name):
             tell(f"{name:<44} {'median':>12} {'floor':>12} {'ratio':>8} {'target':>7}")

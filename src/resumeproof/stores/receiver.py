@@ -154,8 +154,9 @@ class _Memory:
 
 
 def read_receiver(path: Path) -> list[ReceivedEffect]:
-    """All invocations that a receiver holds, in order."""
-    connection = connect(path, "rw")
+    """All invocations that a receiver holds, in order; no life has it open."""
+    settled = not path.with_name(f"{path.name}-wal").exists()
+    connection = connect(path, "alone" if settled else "rw")
     try:
         connection.row_factory = None
         return _read(connection)

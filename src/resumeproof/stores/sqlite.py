@@ -36,14 +36,16 @@ _OUT_OF_REACH = frozenset({3, 5, 6, 7, 8, 9, 10, 13, 14, 15, 22, 23})
 
 Parameters = Sequence[Any] | dict[str, Any]
 
-Mode = Literal["ro", "rw", "as_left"]
-"""How to connect: `as_left` reads what a death left, -wal included, and writes not even the -shm,
+Mode = Literal["ro", "rw", "as_left", "alone"]
+"""How to connect: `alone` reads what nobody has open and no log lies beside, without a lock;
+`as_left` reads what a death left, -wal included, and writes not even the -shm,
 which another process would write to rebuild it; a private one takes its place.
 Sources: sqlite.org/uri.html, sqlite.org/rescode.html#readonly_cantinit."""
 _QUERY: dict[Mode, str] = {
     "ro": "mode=ro",
     "rw": "mode=rw",
     "as_left": "mode=ro&readonly_shm=1",
+    "alone": "mode=ro&immutable=1",
 }
 
 
