@@ -22,6 +22,8 @@ from docs_boundaries import boundaries_rows, promises_rows
 from docs_detection import HEADS, detection_rates, detection_rows
 from docs_evidence import receipt_rows
 from docs_examples import demo_timeline, documents_rows, workflow_json
+from docs_explore import HEADS as EXPLORE_HEADS
+from docs_explore import device_rules, example_rows
 from resumeproof import cli
 from resumeproof import errors as error_module
 from resumeproof.domain.recovery import RULES
@@ -136,6 +138,11 @@ def detection_table() -> str:
     return table(HEADS, detection_rows()) + detection_rates()
 
 
+def explore_table() -> str:
+    """The explorer's examples, with the verdict that each must come to."""
+    return table(EXPLORE_HEADS, example_rows())
+
+
 def layers_table() -> str:
     """The layers of the import-linter contract, top first, as far as they are there."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -196,9 +203,11 @@ GENERATORS: Generators = {
     "boundaries": boundaries_table,
     "demo-timeline": demo_timeline,
     "detection": detection_table,
+    "device-model": device_rules,
     "documents": documents_table,
     "errors": errors_table,
     "exit-status": exit_status_table,
+    "explore-examples": explore_table,
     "findings": findings_table,
     "help-pages": help_pages_text,
     "layers": layers_table,
