@@ -46,9 +46,9 @@ class Form:
 
 WIDE: Final = Form(
     "wide", 960, 352, 480, 608,
-    Words(328, "end", 46), Words(480, "middle", 30), Words(632, "start", 46), row=42, line=20,
+    Words(328, "end", 40), Words(480, "middle", 30), Words(632, "start", 40), row=42, line=20,
 )  # fmt: skip
-_BESIDE: Final = Words(90, "start", 36, 2)
+_BESIDE: Final = Words(90, "start", 33, 2)
 NARROW: Final = Form("narrow", 358, 12, 38, 64, _BESIDE, _BESIDE, _BESIDE, row=32, line=18)
 _PLACE: Final = {
     Mark.BIRTH: "birth",

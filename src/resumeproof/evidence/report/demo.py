@@ -27,7 +27,7 @@ from resumeproof.evidence.report.machine import (
     path_of,
 )
 from resumeproof.evidence.report.marks import Shape, legend, mark, shape_of
-from resumeproof.evidence.report.markup import Node, element, joined
+from resumeproof.evidence.report.markup import Node, brief, element, joined
 from resumeproof.evidence.report.page import (
     Page,
     Tone,
@@ -62,9 +62,9 @@ def page(receipt: Mapping[str, Any]) -> Page:
 
 def _workflow(case: Case, place: int) -> Element:
     workflow, prefix = case.workflow, f"workflow-{place}"
-    title = f"{workflow['contract']['name']}: {workflow['mode'].replace('_', '-')}"
+    title = f"{_name(case)}: {workflow['mode'].replace('_', '-')}"
     status = workflow["status"]
-    key = f"key {workflow['key']}" if workflow["key"] is not None else "no key"
+    key = "no key" if workflow["key"] is None else f"key {brief(workflow['key'])}"
     return section(
         title,
         element(
@@ -84,8 +84,12 @@ def _workflow(case: Case, place: int) -> Element:
     )
 
 
+def _name(case: Case) -> str:
+    return brief(case.workflow["contract"]["name"])
+
+
 def _crash(case: Case, prefix: str) -> Element:
-    title = f"What happened to {case.workflow['contract']['name']}, in order"
+    title = f"What happened to {_name(case)}, in order"
     shapes = [
         shape_of(row)
         for row in case.rows
@@ -107,7 +111,7 @@ def _knew(known: Knowledge) -> Element:
     return element(
         "div",
         element("h3", f"What each store knew when process {known.life} died"),
-        element("p", f"{known.how}{where}.", class_="lead"),
+        element("p", f"{brief(known.how)}{where}.", class_="lead"),
         element(
             "div",
             _held(Source.JOURNAL, "The journal held", known.journal),
@@ -156,7 +160,7 @@ def _source_mark(source: Source) -> Element:
 
 def _machine(case: Case, prefix: str) -> Element:
     path = path_of(record["event"] for record in case.workflow["timeline"])
-    title = f"The path of {case.workflow['contract']['name']} through the state machine"
+    title = f"The path of {_name(case)} through the state machine"
     steps = (
         element("li", element("b", named(step.event)), f" \u2192 {named(step.after)}")
         for step in path
@@ -199,6 +203,8 @@ def _in_full(case: Case) -> Element:
     return element(
         "details",
         element("summary", "Every record, call and process"),
+        element("p", "Tool: ", element("code", case.workflow["contract"]["name"])),
+        element("p", "Key: ", element("code", case.workflow["key"] or "none")),
         element("p", "Approved action: ", element("code", bytes_of)),
         element("p", "Its digest: ", element("code", case.workflow["action_digest"])),
         table("Records and calls in their order", ("Place", "Store", "What", "At"), rows),

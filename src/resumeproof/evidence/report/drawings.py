@@ -10,7 +10,7 @@ from resumeproof.evidence.report.cases import cases
 from resumeproof.evidence.report.crash import WIDE, crash_picture
 from resumeproof.evidence.report.knowledge import not_asked
 from resumeproof.evidence.report.machine import WIDE_MACHINE, machine_picture
-from resumeproof.evidence.report.markup import element, svg, verbatim
+from resumeproof.evidence.report.markup import brief, element, svg, verbatim
 from resumeproof.evidence.report.page import packaged
 
 
@@ -18,7 +18,7 @@ def crash_drawings(receipt: Mapping[str, Any]) -> dict[str, str]:
     """What happened to each workflow of a demo's receipt, as SVG, by the workflow's id."""
     drawn = {}
     for case in cases(receipt):
-        title = f"What happened to {case.workflow['contract']['name']}, in order"
+        title = f"What happened to {brief(case.workflow['contract']['name'])}, in order"
         picture = crash_picture(case.rows, title, "crash", WIDE, not_asked(case))
         drawn[case.workflow["id"]] = _file(picture)
     return drawn

@@ -14,7 +14,7 @@ from resumeproof.evidence.lanes import Row
 from resumeproof.evidence.order import Entry
 from resumeproof.evidence.report.cases import Case
 from resumeproof.evidence.report.machine import named, path_of
-from resumeproof.evidence.report.markup import counted
+from resumeproof.evidence.report.markup import brief, counted
 
 BOUNDARY_IN_WORDS: Final = MappingProxyType(
     {
@@ -101,7 +101,7 @@ def _ledger_held(case: Case, reached: Sequence[Entry]) -> Iterator[str]:
     for entry in applied:
         receipt = receipts[entry.facts["effect_sequence"]]
         yield f"effect {receipt['sequence']}, made in attempt {receipt['attempt']}"
-        yield f"its receipt {receipt['receipt_id']}"
+        yield f"its receipt {brief(receipt['receipt_id'])}"
     if not applied:
         yield "no effect"
     calls = sum(entry.what.startswith("call") for entry in reached)
@@ -186,8 +186,8 @@ def _of_record(
             yield Conclusion(
                 "The effect happened" if applied else "No effect happened",
                 Source.PERSON,
-                f"{facts['actor']} looked, and says so: {facts['note'] or 'no note'}",
-                f"decided by {facts['actor']}",
+                f"{brief(facts['actor'])} looked, and says so: {brief(facts['note'] or 'no note')}",
+                f"decided by {brief(facts['actor'])}",
             )
         case Event.FAILED:
             yield Conclusion("The workflow failed, without effect", Source.JOURNAL, facts["reason"])

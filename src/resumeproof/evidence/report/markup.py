@@ -17,6 +17,8 @@ from resumeproof.domain.printable import shown
 DOCTYPE: Final = "<!DOCTYPE html>"
 DISPLAYED_AT_MOST: Final = 2_000
 """Characters of one text; a page holds what people can read, and the receipt file the rest."""
+BRIEFLY_AT_MOST: Final = 100
+"""Characters of a name in a heading or a sentence, which would drown in more."""
 
 Node = Element | str
 Attribute = str | int | float | None
@@ -50,6 +52,11 @@ def displayed(text: str, at_most: int = DISPLAYED_AT_MOST) -> str:
     if len(text) <= at_most:
         return shown(text)
     return f"{shown(text[:at_most])}\N{HORIZONTAL ELLIPSIS} [{len(text):,} characters]"
+
+
+def brief(text: str) -> str:
+    """A name as headings and sentences hold it."""
+    return displayed(text, BRIEFLY_AT_MOST)
 
 
 def number(value: float) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from resumeproof.evidence.report.cases import Case
-from resumeproof.evidence.report.markup import Node, joined
+from resumeproof.evidence.report.markup import Node, brief, joined
 from resumeproof.evidence.report.page import Tone, figures, proved, section
 
 _OUTCOMES: Mapping[str, str] = {
@@ -103,7 +103,7 @@ def _proofs(receipt: Mapping[str, Any], told: Sequence[Case]) -> Iterator[str]:
 
 
 def _exit(case: Case) -> str:
-    return str(case.scenario["child_exit"]["text"])
+    return brief(case.scenario["child_exit"]["text"])
 
 
 def _limits(totals: Mapping[str, int]) -> Iterator[str]:

@@ -140,7 +140,7 @@ def test_words_stay_in_their_lanes(form: Form) -> None:
     for words in crash_picture([*rows], "t", "p", form).iter("text"):
         for line in list(words) or [words]:
             wide = sum(2 if character == "\u540d" else 1 for character in text_of(line))
-            assert wide <= 46
+            assert wide <= 40
 
 
 def test_each_meaning_has_a_shape_of_its_own_and_words() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from resumeproof.evidence.report.markup import (
     DISPLAYED_AT_MOST,
+    brief,
     counted,
     data,
     displayed,
@@ -47,6 +48,11 @@ def test_data_comes_back_as_it_was_and_begins_no_markup(text: str, shown: str) -
     script = read(page)[0]
     assert json.loads(text_of(script)) == {"text": text}
     assert "<" not in text_of(script)
+
+
+def test_a_name_is_cut_where_a_sentence_would_drown_in_it() -> None:
+    assert brief("x" * 101) == "x" * 100 + "\N{HORIZONTAL ELLIPSIS} [101 characters]"
+    assert brief("a\nb") == "a\\u000ab"
 
 
 def test_a_megabyte_is_cut_and_its_length_is_said() -> None:
