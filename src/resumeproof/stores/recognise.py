@@ -12,6 +12,7 @@ from pathlib import Path
 from resumeproof.errors import StoreRefused
 from resumeproof.stores.companions import (
     HEADER_BYTES,
+    WAL_HEADER_BYTES,
     beside,
     bytes_of,
     journal_refusal,
@@ -80,9 +81,11 @@ def _refusal(first_page: bytes, size_bytes: int, found: Recognised, kind: StoreK
         return "it is not a SQLite database"
     if (refusal := version_refusal(header, kind)) is not None:
         return refusal
-    if found.wal_bytes and not found.wal_mode:
+    # A header alone holds nothing: a power cut that brings back the -journal of the way to WAL
+    # leaves that, and a store at rest once the -journal is rolled back.
+    if found.wal_bytes > WAL_HEADER_BYTES and not found.wal_mode:
         return "it is at rest, so the -wal beside it is a stranger's"
-    if found.wal_bytes:
+    if found.wal_bytes and found.wal_mode:
         # With a -wal the file may have been cut short by a checkpoint that was killed.
         return wal_refusal(beside(found.path, "-wal"), header, kind)
     stated_bytes = number(header, 28) * page_bytes_of(header)
