@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from resumeproof.crash.syscalls import operations as op
 from resumeproof.crash.syscalls.device import POSIX
 from resumeproof.crash.syscalls.order import count_prefixes
-from resumeproof.crash.syscalls.pending import Disk, Loss, LossKind, Pending, is_synchronous
+from resumeproof.crash.syscalls.pending import (
+    Disk,
+    Loss,
+    LossKind,
+    Pending,
+    is_synchronous,
+    put_all,
+)
+from resumeproof.crash.syscalls.repetition import Repetition
 from resumeproof.crash.syscalls.states import UNCHANGING
 from resumeproof.crash.syscalls.tree import Tree
 
@@ -38,10 +47,8 @@ class Cut:
 
     def build(self, losses: Iterable[Loss]) -> Tree:
         """Return the directory with these losses."""
-        lost = {loss.ordinal: loss for loss in losses}
         tree = self.disk.clone()
-        for one in self.pending:
-            one.put(tree, lost.get(one.ordinal))
+        put_all(tree, self.pending, losses)
         return tree
 
     def with_needs(self, losses: Iterable[Loss]) -> Losses:
@@ -74,15 +81,15 @@ class Cut:
         torn = [len(tears(one)) * (whole // (3 if one.grows else 2)) for one in self.at_stake]
         return whole + sum(torn)
 
-    def losses(self) -> Iterator[Losses]:
-        """Yield every way, each once: first what tells most, then all in a fixed order."""
-        seen: set[Losses] = set()
-        for make in (self._telling, self._all):
-            for losses in make():
-                if losses not in seen:
-                    yield losses
-                    if make == self._telling:
-                        seen.add(losses)
+    def losses(self) -> Iterator[tuple[Losses, bool]]:
+        """Yield every way, each once: first what tells most, then all in a fixed order.
+
+        And whether it surely leaves what a way before it left.
+        """
+        telling = dict.fromkeys(self._telling())
+        repetition = Repetition(self.disk, self.pending)
+        for losses in chain(telling, (one for one in self._all() if one not in telling)):
+            yield losses, repetition.of(losses)
 
     def _telling(self) -> Iterator[Losses]:
         """All lost; one lost; one kept; the first few kept; one torn."""
@@ -127,11 +134,10 @@ class Cut:
                 yield lost
                 continue
             one = self.at_stake[place]
-            gone = (place + 1, (*lost, Loss(one.ordinal)))
-            waiting.append(gone)
+            if one.grows:
+                waiting.append((place + 1, (*lost, Loss(one.ordinal, LossKind.HOLLOW))))
+            waiting.append((place + 1, (*lost, Loss(one.ordinal))))
             if not any(loss.kind is LossKind.GONE and loss.ordinal in one.needs for loss in lost):
-                if one.grows:
-                    waiting.append((place + 1, (*lost, Loss(one.ordinal, LossKind.HOLLOW))))
                 waiting.append((place + 1, lost))
 
 
@@ -166,8 +172,9 @@ def cuts(recording: op.Recording, origin: Tree, domain: int | None = None) -> It
         return Cut(ordinal, in_flight, domain, disk.kept.clone(), tuple(disk.pending))
 
     for call in recording.calls:
-        lost = loses(call)
-        if not lost and not isinstance(call.operation, (*UNCHANGING, op.Print)):
+        if _is_shared_memory(call.operation):
+            disk.make(call)
+        elif not loses(call) and not isinstance(call.operation, (*UNCHANGING, op.Print)):
             if disk.pending:
                 yield cut(call.ordinal - 1)
             disk.make(call)
@@ -200,6 +207,8 @@ def _losing(recording: op.Recording, domain: int | None) -> Callable[[op.Call], 
     roots = [root for root in recording.domains if root]
 
     def loses(call: op.Call) -> bool:
+        if _is_shared_memory(call.operation):
+            return False
         if isinstance(call.operation, op.MakeDirectory):
             made = call.operation.path
             if any(root == made or root.startswith(made + "/") for root in roots):
@@ -207,3 +216,8 @@ def _losing(recording: op.Recording, domain: int | None) -> Callable[[op.Call], 
         return domain is None or call.domain == domain
 
     return loses
+
+
+def _is_shared_memory(operation: op.Operation) -> bool:
+    path = operation.target if isinstance(operation, op.Rename) else getattr(operation, "path", "")
+    return (path or "").endswith(POSIX.shared_memory)

@@ -10,20 +10,23 @@ from resumeproof.crash.syscalls.file import PAGE_BYTES
 
 @dataclass(frozen=True, slots=True)
 class DeviceModel:
-    """`rules` say in words what pending.py and power.py do; no figure stands in both."""
+    """`rules` say in words what pending.py, cut.py and power.py do, with the same figures."""
 
     name: str
     sector_bytes: int
     page_bytes: int
+    shared_memory: str
     rules: tuple[str, ...]
 
 
 _SECTOR_BYTES: Final = 512
+_SHARED_MEMORY: Final = "-shm"
 
 POSIX: Final = DeviceModel(
     name="posix",
     sector_bytes=_SECTOR_BYTES,
     page_bytes=PAGE_BYTES,
+    shared_memory=_SHARED_MEMORY,
     rules=(
         (
             "Nothing is promised but what fsync(2), fdatasync(2), sync(2), syncfs(2), O_SYNC and "
@@ -59,5 +62,9 @@ POSIX: Final = DeviceModel(
         ),
         "sync_file_range promises nothing: it flushes neither metadata nor the disk's cache.",
         "A file renamed into the directory from outside arrives with its bytes on the disk.",
+        (
+            f"What a file named *{_SHARED_MEMORY} holds is not varied: it is the shared memory of "
+            "SQLite, made anew by whoever opens the database first after a power cut."
+        ),
     ),
 )

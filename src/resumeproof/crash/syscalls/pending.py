@@ -65,34 +65,61 @@ class Pending:
         """Whether it changes a file's bytes or its size."""
         return self.node is not None and not isinstance(self.call.operation, op.ChangeMode)
 
-    def put(self, tree: Tree, loss: Loss | None) -> None:
-        """Do to the tree what the disk kept of it; all of it, if there is no loss."""
+    @property
+    def end(self) -> int:
+        """Where a write ends."""
+        write = self.call.operation
+        assert isinstance(write, op.Write)
+        return write.offset + len(write.data)
+
+    def put(self, tree: Tree, loss: Loss | None, sizes: dict[int, int]) -> None:
+        """Do to the tree what the disk kept of it; all of it, if there is no loss.
+
+        `sizes` are those of the files put to so far; their sectors may reach behind that.
+        """
         if loss is not None and loss.kind is LossKind.GONE:
             return
         operation = self.call.operation
-        if self.names is not None:
-            tree.rename(self.names)
-        elif isinstance(operation, op.Write):
-            self._put_write(tree.bytes_of(operation.inode, operation.path), operation, loss)
-        elif isinstance(operation, op.ChangeMode):
-            assert self.node is not None
-            tree.nodes[self.node] = replace(tree.nodes[self.node], mode=operation.mode)
-        else:
-            tree.apply(operation)
+        match operation:
+            case op.Write(inode, path):
+                content = tree.bytes_of(inode, path)
+                sizes.setdefault(inode, content.size)
+                self._put_write(content, loss, sizes)
+            case op.Truncate(inode, path, size):
+                tree.bytes_of(inode, path).resize(size)
+                sizes[inode] = size
+            case op.Allocate(inode, path):
+                sizes.setdefault(inode, tree.bytes_of(inode, path).size)
+                tree.apply(operation)
+                if not operation.keeps_size:
+                    sizes[inode] = max(sizes[inode], operation.offset + operation.length)
+            case op.ChangeMode(_, mode):
+                assert self.node is not None, "permissions are those of something"
+                tree.nodes[self.node] = replace(tree.nodes[self.node], mode=mode)
+            case _:
+                tree.rename(self.names or {})
 
-    def _put_write(self, content: FileBytes, write: op.Write, loss: Loss | None) -> None:
-        start, image, end = self.start, self.image, write.offset + len(write.data)
-        if loss is not None and loss.kind is LossKind.HOLLOW:
-            content.size = max(content.size, end)
-            return
+    def _put_write(self, content: FileBytes, loss: Loss | None, sizes: dict[int, int]) -> None:
+        start, image, end = self.start, self.image, self.end
         if loss is not None and loss.kind is LossKind.HEAD:
             end, image = loss.at, image[: loss.at - start]
         elif loss is not None and loss.kind is LossKind.TAIL:
             start, image = loss.at, image[loss.at - start :]
-        # The rest of the last sector may lie behind the end that the disk knows of.
-        end = max(content.size, end)
-        content.write(start, image[: end - start])
-        content.size = end
+        if loss is None or loss.kind is not LossKind.HOLLOW:
+            content.write(start, image)
+        assert self.node is not None, "a write is to a file"
+        sizes[self.node] = max(sizes[self.node], end)
+
+
+def put_all(tree: Tree, pending: Iterable[Pending], losses: Iterable[Loss] = ()) -> None:
+    """Do to the tree what the disk kept of all of these."""
+    lost = {loss.ordinal: loss for loss in losses}
+    sizes: dict[int, int] = {}
+    for one in pending:
+        one.put(tree, lost.get(one.ordinal), sizes)
+    for inode, size in sizes.items():
+        # What the last sector holds behind the end stays unseen, whatever becomes of the file.
+        tree.bytes_of(inode, "").resize(size)
 
 
 def is_synchronous(operation: op.Operation) -> TypeGuard[op.Write]:
@@ -164,13 +191,9 @@ class Disk:
         return found
 
     def _settle(self, ordinals: set[int]) -> None:
-        rest = []
-        for one in self.pending:
-            if one.ordinal in ordinals:
-                one.put(self.kept, None)
-            else:
-                rest.append(replace(one, needs=one.needs - ordinals))
-        self.pending = rest
+        put_all(self.kept, [one for one in self.pending if one.ordinal in ordinals])
+        rest = [one for one in self.pending if one.ordinal not in ordinals]
+        self.pending = [replace(one, needs=one.needs - ordinals) for one in rest]
 
     def _keep(self, write: op.Write) -> None:
         """After a synchronous write: it is on the disk, and so are the truncations before it."""

@@ -26,6 +26,7 @@ from resumeproof.crash.syscalls.tree import Tree
 from resumeproof.errors import PlanRefused
 
 _ITEM: Final = r"[lzht][0-9]+(?:-[0-9]+)?"
+_LOOKS_FOR_EACH_BUILT: Final = 50
 _TORN: Final = (LossKind.HEAD, LossKind.TAIL)
 _BOUNDARY_TEXT: Final = re.compile(
     rf"power(?:\.d(?P<domain>[0-9]+))?(?P<losses>(?:\.{_ITEM})+):(?P<side>before|after)"
@@ -81,7 +82,14 @@ class PowerLoss:
         self.untried = self.ways
         seen = self._killed()
         for cut, share in zip(self._cuts(), self._shares, strict=True):
-            for losses in islice(cut.losses(), share):
+            built = 0
+            for losses, repeats in islice(cut.losses(), _LOOKS_FOR_EACH_BUILT * share):
+                if repeats:
+                    self.untried -= 1
+                    continue
+                if built == share:
+                    break
+                built += 1
                 ordinal, kept = _earliest(cut, losses)
                 state = _named(cut, ordinal, kept)
                 if kept and state is None:

@@ -84,7 +84,7 @@ def test_a_later_write_to_a_sector_brings_the_earlier_along() -> None:
         "power.l1-2:after#3": {"log": b""},
         "power.l2:after#3": {"log": b"one\n"},
         "power.z1.l2:after#3": {"log": b"\0\0\0\0"},
-        "power.z1-2:after#3": {"log": b"\0" * 8},
+        "power.l1.z2:after#3": {"log": b"\0" * 8},
         "power.z2:after#3": {"log": b"one\n\0\0\0\0"},
     }
 
