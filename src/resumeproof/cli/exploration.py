@@ -54,6 +54,8 @@ class Told:
         if report.nothing_proved and report.passed:
             return "explore: PASS, but nothing proved: the program makes no durable call"
         verdict = "PASS" if report.passed else "FAIL"
+        if self.found.plan is not None:
+            return f"explore: {verdict}, of the state {self.found.plan} alone"
         return (
             f"explore: {verdict}; kill-safe: {_SAFE[self.answers.kill_safe]}, "
             f"power-safe: {_SAFE[self.answers.power_safe]}"

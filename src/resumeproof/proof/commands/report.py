@@ -40,7 +40,7 @@ def report_of(
         shared_prefixes=True,
         crashes_at="durable call",
         terms=_terms(settings, plan),
-        exploration=_exploration(settings, explored),
+        exploration=_exploration(settings, explored, alone=plan is not None),
     )
     report.invalid = [
         f"{scenario.plan}: {scenario.invalid}"
@@ -90,29 +90,30 @@ def _terms(settings: Settings, plan: CrashPlan | None) -> ProofTerms:
     )
 
 
-def _exploration(settings: Settings, explored: Explored) -> Exploration:
+def _exploration(settings: Settings, explored: Explored, *, alone: bool) -> Exploration:
+    """What was asked, and the answers; one state `alone` can only say that something is unsafe."""
     recording = explored.baseline.recorded.recording
     return Exploration(
         command=settings.command.text,
         resume=NO_RESUME if settings.resume is None else settings.resume.text,
         check=None if settings.check is None else settings.check.text,
-        kill_safe=_safe(explored, power=False),
-        power_safe=_safe(explored, power=True) if settings.power_loss else None,
+        kill_safe=_safe(explored, power=False, alone=alone),
+        power_safe=_safe(explored, power=True, alone=alone) if settings.power_loss else None,
         device_model="\n".join(POSIX.rules) if settings.power_loss else None,
         domains=tuple(recording.domains),
         not_covered=(*recording.not_covered, *_outside(recording.outside)),
     )
 
 
-def _safe(explored: Explored, *, power: bool) -> bool | None:
-    """Whether no state of this sort fails; None where none was tried.
+def _safe(explored: Explored, *, power: bool, alone: bool) -> bool | None:
+    """Whether no state of this sort fails; None where that is not known.
 
     Whoever does not survive a kill does not survive a power cut either: the disk may have kept all.
     """
     tried = [state for state in explored.images.states if power or not state.power]
-    if not tried:
-        return None
-    return not any(explored.violations(state) for state in tried)
+    if any(explored.violations(state) for state in tried):
+        return False
+    return None if alone or not tried else True
 
 
 def _outside(paths: Sequence[str]) -> Sequence[str]:

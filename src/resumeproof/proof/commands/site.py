@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from resumeproof.crash.syscalls.tree import Tree
 from resumeproof.domain.verdict import Violation
-from resumeproof.proof.commands.command import Scene
+from resumeproof.proof.commands.command import DIRECTORY_WORD, Scene
 from resumeproof.proof.commands.images import Image
 from resumeproof.proof.commands.judge import Trial
 from resumeproof.proof.commands.meaning import meaning_digest
@@ -44,11 +45,17 @@ class Site:
     def clear(self) -> None:
         shutil.rmtree(self.scene.directory, ignore_errors=True)
 
+    def _neutral(self, violations: Sequence[Violation]) -> Iterator[Violation]:
+        """The same whoever's place it was that was judged in."""
+        for each in violations:
+            detail = each.detail.replace(str(self.scene.directory), DIRECTORY_WORD)
+            yield replace(each, detail=detail)
+
     def judge(self, image: Image, trial: Trial) -> Judged:
         """Resume an image here, and say what comes of it."""
         scene = self.lay_out(image.tree, image.printed)
         meaning = meaning_digest(image, scene.directory, self._scratch)
         try:
-            return Judged(tuple(trial.violations(scene)), meaning)
+            return Judged(tuple(self._neutral(trial.violations(scene))), meaning)
         finally:
             self.clear()
