@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from resumeproof.domain.status import ENDED, Status
 from resumeproof.domain.workflow import Workflow
 from resumeproof.errors import ApprovalRequired, NotYet, ReconciliationRequired, WrongLedger
@@ -27,12 +25,25 @@ def drive(engine: Engine, workflow_id: str) -> Workflow:
     refusal's error (`NotYet`, `ReconciliationRequired`, `ApprovalMismatch`, ...), and what the
     journal says then is what is true.
     """
-    held = hold_of_ledger(engine, workflow_id)
+    held, refusal = _as_far_as_it_goes(hold_of_ledger(engine, workflow_id), engine)
+    if refusal is not None:
+        raise refusal
+    return held.workflow
+
+
+def _as_far_as_it_goes(held: Held, engine: Engine) -> tuple[Held, Exception | None]:
+    """The workflow after its last transition, and what it waits for, if it waits.
+
+    What refuses a transition so has written nothing.
+    """
     while True:
         # Bounded: every tick ends, raises, or spends an attempt that is capped.
-        held = tick(held, engine)
+        try:
+            held = tick(held, engine)
+        except (NotYet, ApprovalRequired, ReconciliationRequired) as refusal:
+            return held, refusal
         if held.settled:
-            return held.workflow
+            return held, None
 
 
 def drive_all(engine: Engine) -> None:
@@ -50,17 +61,19 @@ def drive_all(engine: Engine) -> None:
 
 
 def _unfinished(engine: Engine) -> list[str]:
-    return [
-        str(stored.row["id"])
-        for status in Status
-        if status not in ENDED
-        for stored in engine.journal.rows(status)
-    ]
+    """Those that have not ended: by status, so that who waits comes last, in order of creation.
+
+    All rows are read once, since a journal of files reads each of its workflows for any status.
+    """
+    found: dict[str, list[str]] = {status: [] for status in Status if status not in ENDED}
+    for stored in engine.journal.rows():
+        if (ids := found.get(stored.row["status"])) is not None:
+            ids.append(str(stored.row["id"]))
+    return [workflow_id for ids in found.values() for workflow_id in ids]
 
 
 def _goes_on(engine: Engine, workflow_id: str) -> bool:
     """Drive one workflow; whether that has changed anything."""
-    before = hold_of_ledger(engine, workflow_id).workflow.revision
-    with suppress(NotYet, ApprovalRequired, ReconciliationRequired):
-        drive(engine, workflow_id)
-    return hold_of_ledger(engine, workflow_id).workflow.revision != before
+    before = hold_of_ledger(engine, workflow_id)
+    after, _ = _as_far_as_it_goes(before, engine)
+    return after.workflow.revision != before.workflow.revision
