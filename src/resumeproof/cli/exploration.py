@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -15,7 +16,7 @@ from resumeproof.proof.commands.exploring import Explored
 from resumeproof.proof.commands.report import report_of
 from resumeproof.proof.commands.settings import Settings
 
-_SAFE = {True: "yes", False: "NO", None: "not asked"}
+_SAFE = {True: "yes", False: "NO", None: "not known"}
 
 
 @dataclass(frozen=True)
@@ -56,10 +57,10 @@ class Told:
         verdict = "PASS" if report.passed else "FAIL"
         if self.found.plan is not None:
             return f"explore: {verdict}, of the state {self.found.plan} alone"
-        return (
-            f"explore: {verdict}; kill-safe: {_SAFE[self.answers.kill_safe]}, "
-            f"power-safe: {_SAFE[self.answers.power_safe]}"
-        )
+        asked = self.found.settings.power_loss
+        power_safe = _SAFE[self.answers.power_safe] if asked else "not asked"
+        kill_safe = _SAFE[self.answers.kill_safe]
+        return f"explore: {verdict}; kill-safe: {kill_safe}, power-safe: {power_safe}"
 
     def replay_of(self, each: Discovery) -> str:
         """The command that tries one state alone."""
@@ -82,8 +83,7 @@ class Told:
             "failing_states": len({finding.plan for finding in report.findings}),
             "invalid": report.invalid,
             "nondeterminism": report.nondeterminism,
-            "not_covered": list(recording.not_covered),
-            "outside": list(recording.outside),
+            "not_covered": list(answers.not_covered),
             "certificate": asdict(report.certificate) | {"boundaries": self._boundaries},
             "power": None
             if power is None
@@ -96,17 +96,14 @@ class Told:
     def lines(self) -> Iterator[str]:
         """For people, below the headline."""
         explored = self.found.explored
-        recording = explored.baseline.recorded.recording
         if self.report.nondeterminism:
             differed = self.report.nondeterminism
             yield f"  not deterministic: two runs without a crash differ in {differed}"
-        for text in recording.not_covered:
-            yield f"  not covered: {text}"
-        for path in recording.outside:
-            yield f"  not covered: it wrote outside of the directory: {path}"
+        for text in self.answers.not_covered:
+            yield f"  note: {text}"
         for each in self.found.discoveries:
             yield from self._lines_of(each)
-        yield from (f"  [invalid] {reason}" for reason in self.report.invalid)
+        yield from self._invalid()
         yield f"  {self._certificate}"
         if explored.power is not None:
             yield f"  {self._power}"
@@ -137,6 +134,12 @@ class Told:
         if each.states > 1:
             yield f"      and likewise in {each.states - 1} more state(s)"
         yield f"      replay: {self.replay_of(each)}"
+
+    def _invalid(self) -> Iterator[str]:
+        """Why states prove nothing, each reason once."""
+        reasons = [each.invalid for each in self.report.scenarios if each.invalid is not None]
+        for reason, count in Counter(reasons).items():
+            yield f"  [invalid] {count} state(s): {reason}"
 
     @property
     def _boundaries(self) -> int:

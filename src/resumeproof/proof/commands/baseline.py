@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from resumeproof.crash.syscalls.tree import Tree
 from resumeproof.errors import SubjectFailed
@@ -37,7 +38,7 @@ def run_baseline(settings: Settings, start: Tree, site: Site) -> Baseline:
     scene = site.lay_out(start, b"")
     ended = settings.command.run(scene, settings.timeout_seconds)
     if not ended.succeeded:
-        raise SubjectFailed("its run", _failure(ended))
+        raise SubjectFailed("its run", f"{_failure(ended)}{_hint(settings)}")
     first = final_files(scene.directory, settings.ignored)
 
     scene = site.lay_out(start, b"")
@@ -65,10 +66,21 @@ def run_baseline(settings: Settings, start: Tree, site: Site) -> Baseline:
             effects=_effects(settings, site),
         ),
         settings.timeout_seconds,
+        leaves_running=ended.orphans > 0,
     )
     _must_hold(trial, recorded, site)
     printed = recorded.printed.decode(errors="replace")
     return Baseline(recorded, trial, _nondeterminism(differing, ended.printed, printed))
+
+
+def _hint(settings: Settings) -> str:
+    """What is wrong where a word names a file that lies where we are, and not where it is run."""
+    for word in settings.command.given[1:]:
+        path = Path(word)
+        missing = settings.directory is None or not (settings.directory / path).exists()
+        if not path.is_absolute() and path.is_file() and missing:
+            return f" (it is run in a directory of its own: write {path.absolute()})"
+    return ""
 
 
 def _effects(settings: Settings, site: Site) -> Sequence[Effect] | None:
@@ -89,8 +101,7 @@ def _must_hold(trial: Trial, recorded: Recorded, site: Site) -> None:
 
 def _failure(ended: Ended) -> str:
     said = f": {ended.reason}" if ended.reason else ""
-    orphans = f"; {ended.orphans} process(es) outlived it" if ended.orphans else ""
-    return f"{ended.how}{said}{orphans}"
+    return f"{ended.how}{said}"
 
 
 def _differing(first: Mapping[str, str], second: Mapping[str, str]) -> frozenset[str]:

@@ -14,13 +14,15 @@ from resumeproof.proof.commands.expectation import Expectation
 class Trial:
     """How a state is tried: resumed by `resume`, None to take it as it lies, and asked by `check`.
 
-    With a check, what it says counts, and not the exit status of the resume.
+    With a check, what it says counts, and not the exit status of the resume. `leaves_running`: the
+    program itself leaves processes behind, so that no resume is blamed for it.
     """
 
     resume: Command | None
     check: Command | None
     expectation: Expectation
     timeout_seconds: float
+    leaves_running: bool = False
 
     def violations(self, scene: Scene) -> list[Violation]:
         """What is wrong after the resume in this scene, which is changed by it."""
@@ -29,7 +31,8 @@ class Trial:
     def _tried(self, scene: Scene) -> Iterator[Violation]:
         if self.resume is not None:
             ended = self.resume.run(scene, self.timeout_seconds)
-            yield from _left_behind(ended)
+            if not self.leaves_running:
+                yield from _left_behind(ended)
             if ended.hung:
                 yield Violation(FindingKind.RESUME_HUNG, "the resume did not end in time")
                 return

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from resumeproof.crash.plan import BASELINE, CrashPlan
 from resumeproof.crash.syscalls.device import POSIX
 from resumeproof.domain.conformance import (
@@ -18,6 +16,7 @@ from resumeproof.domain.verdict import Finding
 from resumeproof.proof.commands.discoveries import failing
 from resumeproof.proof.commands.exploring import Explored
 from resumeproof.proof.commands.images import State
+from resumeproof.proof.commands.notes import notes_of
 from resumeproof.proof.commands.settings import Settings
 
 POWER_LOSS = "power_loss"
@@ -101,7 +100,7 @@ def _exploration(settings: Settings, explored: Explored, *, alone: bool) -> Expl
         power_safe=_safe(explored, power=True, alone=alone) if settings.power_loss else None,
         device_model="\n".join(POSIX.rules) if settings.power_loss else None,
         domains=tuple(recording.domains),
-        not_covered=(*recording.not_covered, *_outside(recording.outside)),
+        not_covered=tuple(notes_of(recording)),
     )
 
 
@@ -113,8 +112,4 @@ def _safe(explored: Explored, *, power: bool, alone: bool) -> bool | None:
     tried = [state for state in explored.images.states if power or not state.power]
     if any(explored.violations(state) for state in tried):
         return False
-    return None if alone or not tried else True
-
-
-def _outside(paths: Sequence[str]) -> Sequence[str]:
-    return [f"it wrote outside of the directory: {path}" for path in paths]
+    return None if alone or explored.invalid or not tried else True
