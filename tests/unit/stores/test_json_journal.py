@@ -14,7 +14,7 @@ from resumeproof.errors import (
     StoreRefused,
     StoreUnavailable,
 )
-from resumeproof.proof.journal_contract import refusal
+from resumeproof.proof.expectation import refusal
 from resumeproof.proof.told import CREATED_AT, approved, created, write
 from resumeproof.stores.journals import format_of, open_journal, open_journal_writer
 from resumeproof.stores.json_form import COLUMNS, directory_name

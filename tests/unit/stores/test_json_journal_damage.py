@@ -14,7 +14,7 @@ from resumeproof.domain.inspection import inspect
 from resumeproof.domain.record import Draft, chain
 from resumeproof.domain.status import Event
 from resumeproof.errors import JournalDamaged
-from resumeproof.proof.journal_contract import refusal
+from resumeproof.proof.expectation import refusal
 from resumeproof.proof.told import (
     Told,
     acknowledged,

@@ -9,7 +9,7 @@ import pytest
 from resumeproof.domain.inspection import inspect
 from resumeproof.domain.status import Status
 from resumeproof.errors import StoreRefused, StoreUnavailable
-from resumeproof.proof.journal_contract import refusal
+from resumeproof.proof.expectation import refusal
 from resumeproof.proof.told import CREATED_AT, Told, approved, created, replaced, write, write_all
 from resumeproof.stores.opening import open_reader, open_writer
 from resumeproof.stores.protocols import Journal

@@ -11,7 +11,7 @@ import pytest
 from resumeproof.domain.canonical import digest_of
 from resumeproof.domain.inspection import found_digest, inspect
 from resumeproof.errors import JournalDamaged
-from resumeproof.proof.journal_contract import refusal
+from resumeproof.proof.expectation import refusal
 from resumeproof.proof.told import approved, created, write
 from resumeproof.stores.sqlite_journal import SqliteJournal
 
