@@ -11,7 +11,17 @@ from hypothesis import settings
 
 TESTS = Path(__file__).parent
 # Each of these starts many processes, or walks many states.
-SLOW = ("cli", "conformance", "docs", "golden", "lab", "model", "subjects", "unit/evidence")
+SLOW = (
+    "browser",
+    "cli",
+    "conformance",
+    "docs",
+    "golden",
+    "lab",
+    "model",
+    "subjects",
+    "unit/evidence",
+)
 MARK_OF_FOLDER = {TESTS / "crash": "crash"} | {TESTS / name: "slow" for name in SLOW}
 
 settings.register_profile(

@@ -46,7 +46,7 @@ def page(receipt: Receipt) -> Page:
         tone=_tone(proofs),
         verdict=_verdict(receipt, proofs),
         sections=sections,
-        scripts=("campaign_picture.js", "campaign.js"),
+        scripts=("campaign_scenes.js", "campaign_picture.js", "campaign_map.js", "campaign.js"),
         styles=("campaign.css",),
     )
 

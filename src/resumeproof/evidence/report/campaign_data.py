@@ -30,6 +30,7 @@ def campaign_data(proofs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "marks": paths(),
         "proofs": told,
         "texts": texts.all,
+        "verdicts": VERDICTS,
     }
 
 
