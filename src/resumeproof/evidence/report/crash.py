@@ -14,7 +14,7 @@ from typing import Final
 from xml.etree.ElementTree import Element
 
 from resumeproof.evidence.lanes import UNICODE, Mark, Row, cut
-from resumeproof.evidence.report.marks import Shape, arrow, mark, shape_of
+from resumeproof.evidence.report.marks import Shape, arrow, lost, mark, shape_of
 from resumeproof.evidence.report.markup import element, extended
 
 
@@ -85,6 +85,11 @@ def crash_picture(
     )
 
 
+def answer_lost(row: Row) -> bool:
+    """Whether a process died between the tool's commit and its answer."""
+    return row.mark is Mark.DEATH and " at tool:after#" in row.process
+
+
 def _in_words(rows: Sequence[Row]) -> list[str]:
     """The same story for whoever cannot see it."""
     return [f"{number}. {said_in_words(row)}. " for number, row in enumerate(rows, start=1)]
@@ -108,6 +113,7 @@ class _Canvas:
     aside: str
     y: float = 0
     born: float | None = None
+    called: float | None = None
     bands: list[Element] = field(default_factory=list)
     rails: list[Element] = field(default_factory=list)
     lives: list[Element] = field(default_factory=list)
@@ -184,6 +190,7 @@ class _Canvas:
         drawn = []
         if row.arrow:
             drawn.append(arrow(form.process, x, middle))
+            self.called = middle if row.ledger else None
         shape = shape_of(row)
         drawn.append(mark(shape, x, middle))
         loud = "loud" if shape in (Shape.EFFECT, Shape.DOUBT, Shape.WAIT, Shape.DONE) else ""
@@ -231,6 +238,8 @@ class _Canvas:
             element("rect", x=0, y=top, width=form.width, height=height, rx=6, class_="death")
         )
         drawn = [mark(Shape.DEATH, form.process, middle)]
+        if answer_lost(row) and self.called is not None:
+            drawn.append(lost((form.ledger - 9, self.called + 10), (form.process + 12, middle - 8)))
         for (words, text, class_), y in zip(said, places, strict=True):
             drawn.append(self._label(text, words, y, class_))
         return drawn

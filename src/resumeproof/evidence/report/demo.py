@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 from resumeproof.evidence.lanes import Mark
 from resumeproof.evidence.report.cases import Case, cases
-from resumeproof.evidence.report.crash import NARROW, WIDE, crash_picture
+from resumeproof.evidence.report.crash import NARROW, WIDE, answer_lost, crash_picture
 from resumeproof.evidence.report.knowledge import (
     Knowledge,
     Source,
@@ -95,6 +95,7 @@ def _crash(case: Case, prefix: str) -> Element:
         for row in case.rows
         if row.entry is not None or row.mark in (Mark.DEATH, Mark.WAIT)
     ]
+    shapes += [Shape.LOST for row in case.rows if answer_lost(row)]
     return element(
         "figure",
         *(

@@ -12,6 +12,8 @@ from resumeproof.evidence.lanes import Mark, Row
 from resumeproof.evidence.report.markup import element, extended, number
 from resumeproof.evidence.story import BY_PEOPLE
 
+Point = tuple[float, float]
+
 
 class Shape(StrEnum):
     """What a mark stands for."""
@@ -23,6 +25,7 @@ class Shape(StrEnum):
     REPLAY = "replay"
     LOOKUP = "lookup"
     REFUSED = "refused"
+    LOST = "lost"
     DEATH = "death"
     DOUBT = "doubt"
     WAIT = "wait"
@@ -37,6 +40,7 @@ LEGEND: Final = MappingProxyType(
         Shape.REPLAY: "the same call again: the tool answered with its first receipt",
         Shape.LOOKUP: "a question to the tool",
         Shape.REFUSED: "a call without effect: it failed, or was refused",
+        Shape.LOST: "an answer of the tool that nobody lived to hear",
         Shape.DEATH: "the process was killed",
         Shape.DOUBT: "the record that nobody can know",
         Shape.WAIT: "a person has to decide",
@@ -56,6 +60,7 @@ _PATHS: Final = MappingProxyType(
         Shape.REPLAY: "M0-9.5l9.5 9.5-9.5 9.5-9.5-9.5z",
         Shape.LOOKUP: "M-1-8a6 6 0 1 1 0 12 6 6 0 0 1 0-12zM4 3.5l5 5",
         Shape.REFUSED: "M0-8a8 8 0 1 1 0 16 8 8 0 0 1 0-16zM-5.6-5.6l11.2 11.2",
+        Shape.LOST: "M11-6l-22 12",
         Shape.DEATH: "M-8-8l16 16m0-16l-16 16",
         Shape.DOUBT: "M-7.5-9h15a1.5 1.5 0 0 1 1.5 1.5v15a1.5 1.5 0 0 1-1.5 1.5h-15a1.5 1.5 0 0 1"
         "-1.5-1.5v-15a1.5 1.5 0 0 1 1.5-1.5z",
@@ -123,6 +128,12 @@ def arrow(begin: float, end: float, y: float) -> Element:
     head += f"L{number(tip - sense * 6)} {number(y + 4)}"
     line = element("line", x1=begin + sense * 4, y1=y, x2=tip, y2=y)
     return element("g", line, element("path", d=head), class_="arrow")
+
+
+def lost(begin: Point, end: Point) -> Element:
+    """From a call to the death of its caller, where the answer came too late."""
+    path = f"M{number(begin[0])} {number(begin[1])}L{number(end[0])} {number(end[1])}"
+    return element("path", d=path, class_="lost")
 
 
 def legend(shapes: list[Shape]) -> Element:
