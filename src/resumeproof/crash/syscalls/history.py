@@ -8,7 +8,7 @@ from functools import cached_property
 
 from resumeproof.crash.syscalls import arguments, operations
 from resumeproof.crash.syscalls.descriptors import Description, Slot, Tracee
-from resumeproof.crash.syscalls.operations import Call, Operation, Process
+from resumeproof.crash.syscalls.operations import Call, Operation, Process, Turn
 from resumeproof.crash.syscalls.parse import RawCall
 from resumeproof.crash.syscalls.places import Folder, Place, Places
 from resumeproof.crash.syscalls.stack import source_of
@@ -29,6 +29,7 @@ class History:
     calls: list[Call] = field(default_factory=list)
     processes: list[Process] = field(default_factory=list)
     tracees: dict[int, Tracee] = field(default_factory=dict)
+    turns: list[Turn] = field(default_factory=list)
     numbers: dict[str, int] = field(default_factory=dict)
     not_covered: dict[str, None] = field(default_factory=dict)
     outside: dict[str, None] = field(default_factory=dict)
@@ -40,6 +41,14 @@ class History:
         """A number for a file that was not there before."""
         number, self.next_inode = self.next_inode, self.next_inode + 1
         return number
+
+    def take_turn(self, tracee: Tracee, call: RawCall, ordinal: int | None) -> None:
+        """Note that a call, the latest, keeps its place in the order."""
+        occurrence = tracee.occurrences[call.name]
+        failed = call.returned is None
+        self.turns.append(Turn(tracee.index, call.name, occurrence, ordinal, failed))
+        if call.number is not None:
+            self.numbers[call.name] = call.number
 
     def uncovered(self, what: str) -> None:
         """Note something that a recording cannot hold."""
@@ -173,8 +182,6 @@ class Step:
                 source=source_of(self.call.frames),
             )
         )
-        if self.call.number is not None:
-            self.history.numbers[self.call.name] = self.call.number
 
     def did_to_file(self, number: int, operation: Operation) -> None:
         """The same for what changes a file: where nobody can see it any more, it is not recorded.

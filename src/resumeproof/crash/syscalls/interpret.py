@@ -21,10 +21,11 @@ from resumeproof.crash.syscalls.opening import OPENING
 from resumeproof.crash.syscalls.operations import Process
 from resumeproof.crash.syscalls.parse import Ended, Entered, Event, RawCall
 from resumeproof.crash.syscalls.permissions import PERMISSIONS
+from resumeproof.crash.syscalls.turns import LOCKS, contends
 
 _AT_END: Final[dict[str, Callable[[Step], None]]] = OPENING | CONTENTS | NAMES | PERMISSIONS | LIVES
 
-KNOWN_CALLS: Final = frozenset(_AT_END) | frozenset(AT_BEGINNING)
+KNOWN_CALLS: Final = frozenset(_AT_END) | frozenset(AT_BEGINNING) | LOCKS
 """The names of all calls that mean anything here."""
 
 
@@ -47,9 +48,21 @@ def interpret(
             tracee.count(call.name)
             if call.name in BIRTHS:
                 call = births[call.thread].popleft()
-        meaning = (AT_BEGINNING if isinstance(event, Entered) else _AT_END).get(call.name)
-        if meaning is not None and call.returned is not None:
-            meaning(Step(history, tracee, call))
+            _take_up(AT_BEGINNING.get(call.name), Step(history, tracee, call))
+        else:
+            step = Step(history, tracee, call)
+            ordinal = _take_up(_AT_END.get(call.name), step)
+            if ordinal is not None or contends(step):
+                history.take_turn(tracee, call, ordinal)
+
+
+def _take_up(meaning: Callable[[Step], None] | None, step: Step) -> int | None:
+    """Let a call that did not fail have its effect; return its ordinal if that was durable."""
+    before = len(step.history.calls)
+    if meaning is not None and step.call.returned is not None:
+        meaning(step)
+    after = len(step.history.calls)
+    return after if after > before else None
 
 
 def _unknown_tracee(history: History, call: RawCall, mask: int) -> Tracee:

@@ -65,9 +65,10 @@ def kill_at(
         argv=argv,
         env=surroundings,
         schedule=[
-            (earlier.process, recording.numbers[earlier.name], earlier.occurrence)
-            for earlier in recording.calls[:ordinal]
+            (turn.process, recording.numbers[turn.name], turn.occurrence, turn.failed)
+            for turn in recording.turns
         ],
+        target=1 + [turn.ordinal for turn in recording.turns].index(ordinal),
         parents=[process.parent for process in recording.processes],
         before=when == "before" and cut is None,
         timeout_seconds=timeout_seconds,

@@ -14,17 +14,19 @@ from typing import Any
 class KillPlan:
     """One run of a program up to its death.
 
-    `schedule` has an entry for each recorded call up to the last, in their order: process, number
-    of the call, occurrence. Its last entry is where the program dies: `before` that call or after
-    it. `parents` has each recorded process's parent. `size_limit` is what the file may grow to in
-    that call, a write, and `returns` what the call must then return. `file` is what it must be
-    about, and `descriptor_argument` which of its arguments has that open.
+    `schedule` has an entry for each call that keeps its turn, in their order: process, number of
+    the call, occurrence, and whether it failed. `target` is the place among them, from 1, of the
+    call at which the program dies: `before` that call or after it. `parents` has each recorded
+    process's parent. `size_limit` is what the file may grow to in that call, a write, and `returns`
+    what the call must then return. `file` is what it must be about, and `descriptor_argument` which
+    of its arguments has that open.
     """
 
     program: str
     argv: Sequence[str]
     env: Mapping[str, str]
-    schedule: Sequence[tuple[int, int, int]]
+    schedule: Sequence[tuple[int, int, int, bool]]
+    target: int
     parents: Sequence[int | None]
     before: bool
     timeout_seconds: float
@@ -41,17 +43,16 @@ class KillPlan:
     def read(cls, path: Path) -> KillPlan:
         """Read what `write` wrote."""
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        schedule = [(process, number, count) for process, number, count in found.pop("schedule")]
+        schedule = [(*turn,) for turn in found.pop("schedule")]
         return cls(schedule=schedule, **found)
 
-    @property
-    def target(self) -> int:
-        """The ordinal of the call at which the program dies."""
-        return len(self.schedule)
+    def turns(self) -> dict[tuple[int, int, int], int]:
+        """The place in the schedule of each call: of this process, number and occurrence."""
+        return {(p, n, o): turn for turn, (p, n, o, _) in enumerate(self.schedule, start=1)}
 
-    def ordinals(self) -> dict[tuple[int, int, int], int]:
-        """The ordinal of each recorded call."""
-        return {key: ordinal for ordinal, key in enumerate(self.schedule, start=1)}
+    def fails(self, turn: int) -> bool:
+        """Whether the call at this place failed when it was recorded."""
+        return self.schedule[turn - 1][3]
 
     def children(self) -> dict[int, list[int]]:
         """The recorded children of each process, in the order of their birth."""

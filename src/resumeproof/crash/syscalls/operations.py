@@ -200,6 +200,21 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """A call that keeps its place among the others when the program is run again.
+
+    Besides the durable calls, whose `ordinal` it has, these are such as may end otherwise in
+    another order: those that open a file or take a lock, and those that `failed`.
+    """
+
+    process: int
+    name: str
+    occurrence: int
+    ordinal: int | None = None
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Process:
     """A process or a thread of the recorded tree: whatever makes its calls one after another.
 
@@ -220,8 +235,9 @@ class Recording:
     number are hard links. `domains` are the roots of the failure domains, relative to the recorded
     directory; the first, `""`, is the directory itself. `not_covered` says what the program did
     that a recording cannot hold, such as a writable shared mapping; `outside` which paths outside
-    of the directory it wrote to. `numbers` are the numbers that this machine's kernel gives to the
-    names of the calls. `left_running` are the command lines of processes that outlived the first.
+    of the directory it wrote to. `turns` are the calls whose order counts, and `numbers` what this
+    machine's kernel calls them. `left_running` are the command lines of processes that outlived the
+    first.
     """
 
     calls: Sequence[Call]
@@ -231,5 +247,6 @@ class Recording:
     domains: Sequence[str] = ("",)
     not_covered: Sequence[str] = field(default_factory=tuple)
     outside: Sequence[str] = field(default_factory=tuple)
+    turns: Sequence[Turn] = field(default_factory=tuple)
     numbers: dict[str, int] = field(default_factory=dict)
     left_running: Sequence[str] = field(default_factory=tuple)

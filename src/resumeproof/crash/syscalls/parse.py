@@ -64,7 +64,7 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A thread is gone. `replaces`: it goes on under this number, as execve(2) has it."""
+    """A thread is gone, or goes on under its `successor`'s number, as execve(2) has it."""
 
     thread: int
     successor: int | None = None
@@ -76,39 +76,45 @@ Event = Entered | Left | Ended
 def read_events(lines: Iterable[str]) -> Iterator[Event]:
     """Yield beginnings and ends of calls; both share one `RawCall`, complete only at its end."""
     unfinished: dict[int, RawCall] = {}
-    latest: RawCall | None = None
+    events: list[Event] = []
     for text in lines:
         line = text.rstrip("\n")
         if line.startswith(_FRAME):
-            if latest is not None:
-                latest.frames.append(line.removeprefix(_FRAME))
+            # The stack follows the call that it is of.
+            if events and isinstance(events[-1], Left):
+                events[-1].call.frames.append(line.removeprefix(_FRAME))
             continue
-        parts = _LINE.fullmatch(line)
-        if parts is None:
-            continue  # a remark of strace's own, such as a change of personality
-        thread, rest = int(parts[1]), parts[3]
-        if (ended := _ENDED.match(rest)) is not None:
-            unfinished.pop(thread, None)
-            successor = int(ended[2]) if ended[1].startswith("superseded") else None
-            yield Ended(thread, successor)
-        elif (resumed := _RESUMED.fullmatch(rest)) is not None:
-            begun = unfinished.pop(thread, None)
-            if begun is not None:
-                more, begun.result = _split_result(resumed[2])
-                begun.arguments += more
-                latest = begun
-                yield Left(begun)
-        elif (started := _STARTED.fullmatch(rest)) is not None:
-            number = int(parts[2]) if parts[2] and parts[2].isdigit() else None
-            latest = RawCall(thread, started[1], number, started[2])
-            if latest.arguments.endswith(_UNFINISHED):
-                latest.arguments = latest.arguments.removesuffix(_UNFINISHED)
-                unfinished[thread] = latest
-                yield Entered(latest)
-            else:
-                latest.arguments, latest.result = _split_result(latest.arguments)
-                yield Entered(latest)
-                yield Left(latest)
+        yield from events
+        events = _events_of(line, unfinished)
+    yield from events
+
+
+def _events_of(line: str, unfinished: dict[int, RawCall]) -> list[Event]:
+    parts = _LINE.fullmatch(line)
+    if parts is None:
+        return []  # a remark of strace's own, such as a change of personality
+    thread, rest = int(parts[1]), parts[3]
+    if (ended := _ENDED.match(rest)) is not None:
+        unfinished.pop(thread, None)
+        successor = int(ended[2]) if ended[1].startswith("superseded") else None
+        return [Ended(thread, successor)]
+    if (resumed := _RESUMED.fullmatch(rest)) is not None:
+        begun = unfinished.pop(thread, None)
+        if begun is None:
+            return []
+        more, begun.result = _split_result(resumed[2])
+        begun.arguments += more
+        return [Left(begun)]
+    if (started := _STARTED.fullmatch(rest)) is None:
+        return []
+    number = int(parts[2]) if parts[2] and parts[2].isdigit() else None
+    call = RawCall(thread, started[1], number, started[2])
+    if call.arguments.endswith(_UNFINISHED):
+        call.arguments = call.arguments.removesuffix(_UNFINISHED)
+        unfinished[thread] = call
+        return [Entered(call)]
+    call.arguments, call.result = _split_result(call.arguments)
+    return [Entered(call), Left(call)]
 
 
 def read_births(lines: Iterable[str]) -> dict[int, deque[RawCall]]:

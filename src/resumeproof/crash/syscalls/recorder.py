@@ -100,6 +100,7 @@ def _interpreted(
         domains=tuple(domains),
         not_covered=tuple(history.not_covered),
         outside=tuple(history.outside),
+        turns=tuple(history.turns),
         numbers=history.numbers,
         left_running=tuple(
             " ".join(process.command_line)

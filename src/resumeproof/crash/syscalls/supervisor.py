@@ -46,17 +46,17 @@ class _Thread:
     index: int | None
     counts: dict[int, int] = field(default_factory=dict)
     births: int = 0
-    doing: int | None = None  # the ordinal of the recorded call that it is in
+    doing: int | None = None  # the turn of the call that it is in
 
 
 class _Supervisor:
     def __init__(self, plan: KillPlan) -> None:
         self._plan = plan
-        self._ordinals = plan.ordinals()
+        self._turns = plan.turns()
         self._children = plan.children()
         self._threads: dict[int, _Thread] = {}
         self._early: set[int] = set()  # newborns of which no parent has told yet
-        self._held: dict[int, _Thread] = {}  # by the ordinal of the call that they stand before
+        self._held: dict[int, _Thread] = {}  # by the turn that they wait for
         self._next = 1
         self._dying = False
         self.target: int | None = None
@@ -166,18 +166,18 @@ class _Supervisor:
 
     def _at_entry(self, thread: _Thread, call: ptrace.AtEntry) -> None:
         count = thread.counts[call.number] = thread.counts.get(call.number, 0) + 1
-        ordinal = None
+        turn = None
         if thread.index is not None:
-            ordinal = self._ordinals.get((thread.index, call.number, count))
-        if ordinal is None:
+            turn = self._turns.get((thread.index, call.number, count))
+        if turn is None:
             ptrace.let_go(thread.number)
             return
-        if ordinal == self._plan.target:
+        if turn == self._plan.target:
             self._check_file(thread, call)
-        if ordinal == self._next:
-            self._begin(thread, ordinal)
+        if turn == self._next:
+            self._begin(thread, turn)
         else:
-            self._held[ordinal] = thread
+            self._held[turn] = thread
 
     def _check_file(self, thread: _Thread, call: ptrace.AtEntry) -> None:
         """Whether it is the recorded file that the call is about, where the call has it open."""
@@ -193,9 +193,9 @@ class _Supervisor:
         if not same:
             raise _TookAnotherCourse(f"it was about another file than {file}")
 
-    def _begin(self, thread: _Thread, ordinal: int) -> None:
-        thread.doing = ordinal
-        if ordinal == self._plan.target:
+    def _begin(self, thread: _Thread, turn: int) -> None:
+        thread.doing = turn
+        if turn == self._plan.target:
             self.target = thread.number
             if self._plan.before:
                 self._kill_all()
@@ -205,13 +205,14 @@ class _Supervisor:
         ptrace.let_go(thread.number)
 
     def _at_exit(self, thread: _Thread, call: ptrace.AtExit) -> None:
-        ordinal, thread.doing = thread.doing, None
-        if ordinal is None:
+        turn, thread.doing = thread.doing, None
+        if turn is None:
             ptrace.let_go(thread.number)
             return
-        if call.failed:
-            raise _TookAnotherCourse(f"call {ordinal} failed: {os.strerror(-call.value)}")
-        if ordinal == self._plan.target:
+        if call.failed != self._plan.fails(turn):
+            how = f"failed: {os.strerror(-call.value)}" if call.failed else "did not fail"
+            raise _TookAnotherCourse(f"a call before it, or it, {how}")
+        if turn == self._plan.target:
             if self._plan.returns not in (None, call.value):
                 raise _TookAnotherCourse(f"it wrote {call.value} bytes, not {self._plan.returns}")
             self._kill_all()
