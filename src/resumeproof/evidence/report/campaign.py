@@ -17,7 +17,7 @@ from resumeproof.evidence.report.page import Page, Tone, badge, figures, proved,
 Receipt = Mapping[str, Any]
 
 _UNRESERVED: Final = "-_.!~*'()"
-FINDINGS_AT_MOST: Final = 50
+FINDINGS_AT_MOST: Final = 20
 """Rows of the table of findings; the map leads to all of them."""
 
 DATA_ID: Final = "campaign-data"

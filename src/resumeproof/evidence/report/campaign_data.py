@@ -11,7 +11,7 @@ from typing import Any, Final
 from resumeproof.domain.conformance import PLAN_PLACE, with_plan
 from resumeproof.domain.verdict import GUARANTEE
 from resumeproof.evidence.report.marks import paths
-from resumeproof.evidence.report.markup import displayed
+from resumeproof.evidence.report.markup import DISPLAYED_AT_MOST, displayed
 
 VERDICTS: Final = ("passed", "failed", "invalid")
 DETAILS_SIZE_MAX: Final = 1_500_000
@@ -23,7 +23,8 @@ DETAIL_LENGTH_MIN: Final = 100
 def campaign_data(proofs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The document that `campaign.js` reads; all its texts are as a page shows them."""
     findings = sum(len(proof["findings"]) for proof in proofs)
-    texts = _Texts(max(DETAIL_LENGTH_MIN, DETAILS_SIZE_MAX // (findings or 1)))
+    fair = DETAILS_SIZE_MAX // (findings or 1)
+    texts = _Texts(max(DETAIL_LENGTH_MIN, min(DISPLAYED_AT_MOST, fair)))
     told = [_proof(proof, texts) for proof in proofs]
     return {
         "guarantees": {str(kind): text for kind, text in GUARANTEE.items()},
