@@ -38,6 +38,7 @@ class Trial:
                 return
             if not ended.succeeded and (ended.died or self.check is None):
                 yield Violation(FindingKind.RESUME_CRASHED, told("the resume", ended))
+                return
         yield from self.expectation.of_files(scene.directory)
         yield from self.expectation.of_effects(scene.directory)
         yield from self._asked(scene)
