@@ -50,6 +50,9 @@ def start_child(held: Held, engine: Engine) -> None:
     wait = workflow.waits_for or {}
     if wait.get("kind") != "child" or not isinstance(command, Spawn):
         return
+    if held.stored.save_missing:
+        # It does not wait before that is saved: nothing may rest on a record alone.
+        return
     child = str(wait["child"])
     try:
         engine.journal.load(child)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from resumeproof.crash.faulty import faulty
 from resumeproof.domain.action import parse_action
 from resumeproof.domain.command import (
     Approve,
@@ -43,6 +46,7 @@ from resumeproof.runtime.identity import SeededIdentity
 from resumeproof.runtime.kernel import tick, write
 from resumeproof.runtime.operations import Resolution, approve, hold, reconcile, send
 from resumeproof.runtime.session import Site, create_workflow, driving
+from resumeproof.stores.protocols import JournalFormat
 from resumeproof.stores.sqlite_ledger import SqliteLedger
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -55,7 +59,10 @@ KEYED = ToolContract("pay", idempotent=True)
 class Shop:
     """A journal and a ledger, a clock that stands still, and what can be driven."""
 
-    def __init__(self, directory: Path, *programs: Program) -> None:
+    def __init__(
+        self, directory: Path, *programs: Program, journal_format: JournalFormat | None = None
+    ) -> None:
+        self.journal_format = journal_format
         self.clock = SteppedClock(START, 0)
         self.site = Site(
             directory / "journal",
@@ -74,6 +81,7 @@ class Shop:
             contract=contract,
             fail_before=0,
             terms=lambda ledger_id: Terms(ledger_id, contract, key),
+            journal_format=self.journal_format,
         ).id
 
     @contextmanager
@@ -270,3 +278,18 @@ def test_a_chain_goes_on_from_a_decided_step(tmp_path: Path, resolution: Resolut
         {"decided": decided},
         ["k2"],
     )
+
+
+def test_no_child_is_started_before_its_parent_is_saved_as_waiting(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, PARENT, CHAIN, journal_format=JournalFormat.JSON)
+    parent = shop.create("parent")
+    # The second driver makes the save that the first one owes, and only then starts the child.
+    for plan in ("save:before#1", "save:before#2"):
+        with shop.driving() as engine:
+            refusing = faulty(engine.journal, {"save"}, plan, error=errno.ENOSPC)
+            with pytest.raises(OSError, match="No space"):
+                drive(replace(engine, journal=refusing), parent)
+            assert [row.row["id"] for row in engine.journal.rows()] == [parent]
+    with shop.driving() as engine:
+        drive_all(engine)
+        assert [row.row["status"] for row in engine.journal.rows()] == ["completed"] * 2
