@@ -19,17 +19,22 @@ from pathlib import Path
 import click
 
 from docs_boundaries import boundaries_rows, promises_rows
+from docs_crash_points import HEADS as CRASH_POINT_HEADS
+from docs_crash_points import rows as crash_point_rows
 from docs_detection import HEADS, detection_rates, detection_rows
 from docs_evidence import receipt_rows
 from docs_examples import demo_timeline, documents_rows, workflow_json
 from docs_explore import HEADS as EXPLORE_HEADS
 from docs_explore import device_rules, example_rows
+from docs_kernels import HEADS as KERNEL_HEADS
+from docs_kernels import rows as kernel_rows
 from resumeproof import cli
 from resumeproof import errors as error_module
 from resumeproof.domain.recovery import RULES
 from resumeproof.domain.status import ENDED, MEANING, TRANSITIONS, Status
 from resumeproof.domain.verdict import GUARANTEE
 from resumeproof.errors import EXIT_MEANING, ResumeproofError
+from resumeproof.proof.shapes import SHAPES, Shape
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -125,6 +130,14 @@ def findings_table() -> str:
     )
 
 
+def crash_points_table(shape: Shape) -> str:
+    return table(CRASH_POINT_HEADS, crash_point_rows(shape))
+
+
+def kernels_table() -> str:
+    return table(KERNEL_HEADS, kernel_rows())
+
+
 def boundaries_table() -> str:
     return table(*boundaries_rows())
 
@@ -199,8 +212,15 @@ def help_pages_text() -> str:
     return "\n".join(f"### {path}\n\n```text\n{page}\n```\n" for path, page in help_pages().items())
 
 
+CRASH_POINTS: Generators = {
+    f"crash-points-{name.replace('_', '-')}": partial(crash_points_table, shape)
+    for name, shape in SHAPES.items()
+}
+
 GENERATORS: Generators = {
+    **CRASH_POINTS,
     "boundaries": boundaries_table,
+    "broken-kernels": kernels_table,
     "demo-timeline": demo_timeline,
     "detection": detection_table,
     "device-model": device_rules,
@@ -220,8 +240,8 @@ GENERATORS: Generators = {
     "workflow": workflow_json,
 }
 
-SLOW_REGIONS = ("detection",)
-"""Made by running the whole selftest."""
+SLOW_REGIONS = frozenset({"broken-kernels", "detection", *CRASH_POINTS})
+"""Made by killing very many processes."""
 
 
 # -- where it stands -------------------------------------------------------------------------
@@ -264,7 +284,7 @@ def main(arguments: list[str], *, root: Path = ROOT) -> int:
     parser = argparse.ArgumentParser(prog="regenerate-docs", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing, name what is stale")
     parser.add_argument(
-        "--quick", action="store_true", help="leave out what takes a run of the selftest"
+        "--quick", action="store_true", help="leave out what takes very many processes"
     )
     given = parser.parse_args(arguments)
     check = given.check

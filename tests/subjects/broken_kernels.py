@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from resumeproof.domain.conformance import ConformanceReport
 from resumeproof.domain.inspection import Stored, fold
 from resumeproof.domain.receipt import Answer, Receipt, ToolCall
 from resumeproof.domain.record import Record
 from resumeproof.domain.status import Event, Status
 from resumeproof.domain.verdict import FindingKind
 from resumeproof.domain.workflow import Workflow
+from resumeproof.proof.progress import Silence
+from resumeproof.proof.shapes import SHAPES
 from resumeproof.proof.shapes.disturbance import Mode
 from resumeproof.proof.shapes.judge import TERMINAL
+from resumeproof.proof.shapes.run import Cell, prove_cell
 from resumeproof.proof.shapes.subject import MakeWorld
 from resumeproof.proof.shapes.world import World
-from resumeproof.stores.protocols import Emission, Journal, JournalTransaction, Tool
+from resumeproof.stores.protocols import (
+    Emission,
+    Journal,
+    JournalFormat,
+    JournalTransaction,
+    Tool,
+)
 
 
 class NotedTransaction:
@@ -40,6 +50,11 @@ class NotedTransaction:
             self.held_back.append(record)
         else:
             self._inner.append(record)
+
+    def catch_up(self, transaction: JournalTransaction) -> None:
+        """Append what was held back."""
+        while self.held_back:
+            transaction.append(self.held_back.pop(0))
 
     def save(self, workflow: Workflow, action: bytes, *, expected_revision: int) -> None:
         self._inner.save(workflow, action, expected_revision=expected_revision)
@@ -94,10 +109,11 @@ class StateFirst(NotedJournal):
         with self.inner.transaction() as inner:
             transaction = NotedTransaction(inner, lambda record: record.event in TERMINAL)
             yield transaction
+            if self.path.is_dir():  # of files, each of which is durable when its call returns
+                transaction.catch_up(inner)
         if transaction.held_back:
             with self.inner.transaction() as later:
-                for record in transaction.held_back:
-                    later.append(record)
+                transaction.catch_up(later)
 
 
 class _SaveLater(NotedTransaction):
@@ -158,7 +174,7 @@ class ParentToldOnce(NotedJournal):
 
     def load(self, workflow_id: str) -> Stored:
         stored = super().load(workflow_id)
-        ended = stored.records[-1].event in TERMINAL
+        ended = stored.records[-1].event in TERMINAL and not stored.save_missing
         if not ended or workflow_id in self._told or "." not in workflow_id:
             return stored
         before = stored.records[:-1]
@@ -289,7 +305,9 @@ def _with_unfenced_calls(engine: Any, clock: Any, contract: Any) -> World:
 class BrokenKernel:
     """A kernel with one bug, the shape meant for it, and what that must find.
 
-    `expects` is its own reason; `brings` are the other findings that it brings with it.
+    `expects` is its own reason; `brings` are the other findings that it brings with it, and
+    `brings_on_json` those that it brings besides on a JSON journal. `no_json` says why it cannot be
+    expressed on one.
     """
 
     about: str
@@ -298,6 +316,27 @@ class BrokenKernel:
     make_world: MakeWorld
     brings: frozenset[FindingKind] = frozenset()
     mode: Mode = Mode.SIGKILL
+    brings_on_json: frozenset[FindingKind] = frozenset()
+    no_json: str | None = None
+
+    @property
+    def formats(self) -> Sequence[JournalFormat]:
+        return [JournalFormat.SQLITE] if self.no_json else list(JournalFormat)
+
+    def findings(self, journal_format: JournalFormat) -> frozenset[FindingKind]:
+        """What must be found on a journal of this format, and nothing else."""
+        besides = self.brings_on_json if journal_format is JournalFormat.JSON else frozenset()
+        return frozenset({self.expects}) | self.brings | besides
+
+    def prove(self, journal_format: JournalFormat, *, jobs: int | None) -> ConformanceReport:
+        """Kill its drivers at every call of their stores."""
+        return prove_cell(
+            Cell(SHAPES[self.shape], journal_format, self.mode),
+            depth=1,
+            jobs=jobs,
+            progress=Silence(),
+            make_world=self.make_world,
+        )
 
 
 _REFUSED = frozenset({FindingKind.RESUME_CRASHED})
@@ -317,6 +356,7 @@ BROKEN_KERNELS: Mapping[str, BrokenKernel] = {
         FindingKind.RECORD_AHEAD,
         _with_journal(RecordAlone),
         _REFUSED,
+        no_json="that is how it writes: the next driver makes the save",
     ),
     "fresh key": BrokenKernel(
         "a retry takes a fresh key",
@@ -352,6 +392,8 @@ BROKEN_KERNELS: Mapping[str, BrokenKernel] = {
         FindingKind.TERMINAL_MISSING,
         _with_journal(TimerInMemory),
         _WAITING_FOR_EVER,
+        # Who never looks at a sleeper does not finish its record either.
+        brings_on_json=frozenset({FindingKind.RECORD_AHEAD}),
     ),
     "acknowledged first": BrokenKernel(
         "a message is acknowledged before it is applied",

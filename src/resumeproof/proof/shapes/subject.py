@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from resumeproof.crash.calls import CountedCalls
+from resumeproof.crash.calls import AtBoundary, CountedCalls
 from resumeproof.crash.channel import LifeChannel
 from resumeproof.crash.faults import crashing_tool, persistence_journal
 from resumeproof.crash.faulty import faulty
@@ -68,9 +68,15 @@ Stores = tuple[Journal, SqliteLedger]
 
 
 @dataclass(frozen=True)
-class _Driver:
+class Driver:
+    """What a life drives with, and in."""
+
     world: World
     stores: Stores
+
+
+def _unheeded(_: str, __: int) -> None:
+    """A boundary at which nothing happens."""
 
 
 class ShapeSubject:
@@ -123,7 +129,7 @@ class ShapeSubject:
 
         with tempfile.TemporaryDirectory() as scratch:
             self.lay_out(Path(scratch))
-            with self._driving(Path(scratch), 1, CountedCalls(note)) as driver:
+            with self.driving(Path(scratch), 1, note) as driver:
                 self._shape.live(driver.world)
         return shares
 
@@ -140,8 +146,9 @@ class ShapeSubject:
                     violations += when_done(*stores, self._shape.endings)
                 else:
                     stack.enter_context(disturbance.script())
-                    counted = CountedCalls(disturbance.reach)
-                    driver = stack.enter_context(self._driving(order.root, order.life, counted))
+                    driver = stack.enter_context(
+                        self.driving(order.root, order.life, disturbance.reach)
+                    )
                     stores = driver.stores
                     violations += at_any_prefix(stores[0])
                     self._shape.live(driver.world)
@@ -163,7 +170,7 @@ class ShapeSubject:
         life = RIVAL_LIFE + order.life
         if self._mode is Mode.STOP:
             self._take_the_lock(self._site(order.root, life))
-        with self._driving(order.root, life, CountedCalls(_unheeded)) as driver:
+        with self.driving(order.root, life) as driver:
             self._shape.live(driver.world)
 
     def _take_the_lock(self, site: Site) -> None:
@@ -173,8 +180,11 @@ class ShapeSubject:
         lock_path(site.journal).unlink()
 
     @contextmanager
-    def _driving(self, root: Path, life: int, counted: CountedCalls) -> Iterator[_Driver]:
-        """One life's driver, whose every call of a store is counted."""
+    def driving(
+        self, root: Path, life: int, at_boundary: AtBoundary = _unheeded
+    ) -> Iterator[Driver]:
+        """One life's driver, which comes to a boundary at each of its calls of a store."""
+        counted = CountedCalls(at_boundary)
         site = self._site(root, life)
         opened: list[Stores] = []
 
@@ -187,7 +197,7 @@ class ShapeSubject:
             clock = site.clock
             assert isinstance(clock, SteppedClock)
             world = self._make_world(replace(engine, register=register), clock, self.contract)
-            yield _Driver(world, opened[0])
+            yield Driver(world, opened[0])
 
     def _reread(self, root: Path, stack: ExitStack) -> Stores:
         return (
@@ -218,10 +228,6 @@ class ShapeSubject:
     @cached_property
     def _programs(self) -> Mapping[str, Any]:
         return {program.name: program for program in self._shape.programs}
-
-
-def _unheeded(_: str, __: int) -> None:
-    """A boundary at which nothing happens."""
 
 
 def _clock(life: int) -> SteppedClock:

@@ -1,0 +1,50 @@
+"""What the documents say of kernels with one bug each, by proving every one of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from resumeproof.stores.protocols import JournalFormat
+
+if TYPE_CHECKING:
+    from tests.subjects.broken_kernels import BrokenKernel
+
+HEADS: Final = (
+    "the bug",
+    "shape",
+    "found as",
+    "deaths that show it, SQLite journal",
+    "JSON journal",
+    "with it come",
+)
+
+
+def rows() -> Iterator[tuple[str, ...]]:
+    """A broken kernel a row. Raises `ValueError` for one that is not found for its own reason."""
+    # They lie with the tests, which no installation has.
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+    from tests.subjects.broken_kernels import BROKEN_KERNELS
+
+    for broken in BROKEN_KERNELS.values():
+        with_it = sorted(set().union(*map(broken.findings, broken.formats)) - {broken.expects})
+        mode = "" if broken.mode.dies_there else f", mode `{broken.mode}`"
+        yield (
+            broken.about,
+            f"`{broken.shape}`{mode}",
+            f"`{broken.expects}`",
+            *(_shown(broken, journal_format) for journal_format in JournalFormat),
+            ", ".join(f"`{kind}`" for kind in with_it),
+        )
+
+
+def _shown(broken: BrokenKernel, journal_format: JournalFormat) -> str:
+    if journal_format not in broken.formats:
+        return f"(none: {broken.no_json})"
+    report = broken.prove(journal_format, jobs=None)
+    if {finding.kind for finding in report.findings} != broken.findings(journal_format):
+        raise ValueError(f"{broken.about}, on {journal_format}: {report}")
+    shown_by = {finding.plan for finding in report.findings if finding.kind == broken.expects}
+    return f"{len(shown_by)} of {report.certificate.verified}"
