@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from resumeproof.crash.plan import CrashPoint
 from resumeproof.crash.syscalls import operations as op
-from resumeproof.crash.syscalls.power import PowerLoss, is_power_point, shares
+from resumeproof.crash.syscalls.power import PowerLoss
 from resumeproof.crash.syscalls.tree import Tree
-from resumeproof.errors import PlanRefused
 from tests.unit.crash.syscalls.recordings import recording, tree
 
 PLENTY = 10_000
@@ -149,6 +149,54 @@ def test_fdatasync_keeps_the_size_but_not_the_permissions() -> None:
     assert states["power.l1:after#4"].nodes[1].mode == 0o644
 
 
+def test_fsync_keeps_the_permissions_as_well() -> None:
+    made = recording(op.ChangeMode("f", 0o600), op.Sync(1, "f"), PROMISE)
+
+    assert left(made, tree(f=b"x")) == {}
+
+
+def test_what_comes_from_outside_has_its_bytes_wherever_it_has_its_name() -> None:
+    made = recording(
+        op.Rename(None, "f", inode=1, arrived=b"new"), op.MakeDirectory("d", 0o755), PROMISE
+    )
+
+    assert left(made, tree()) == {
+        "power.l1-2:after#3": {},
+        "power.l1:after#3": {},
+        "power.l2:after#3": {"f": b"new"},
+    }
+
+
+def test_a_name_that_is_used_again_waits_for_no_change_that_is_synced() -> None:
+    origin = tree(f=b"old")
+    origin.apply(op.MakeDirectory("d", 0o755))
+    made = recording(
+        op.Create(10, "tmp", 0o644),
+        op.Rename("tmp", "d/f"),
+        op.Create(11, "tmp", 0o644),
+        op.SyncDirectory("d"),
+        PROMISE,
+        op.SyncDirectory(""),
+    )
+
+    assert left(made, origin) == {
+        "power.l3:after#5": {"d/f": b"", "f": b"old"},
+    }
+
+
+def test_syncfs_keeps_what_is_on_its_own_disk_and_sync_what_is_on_any() -> None:
+    for name, stays in (("sync", True), ("syncfs", False)):
+        made = recording(
+            (0, op.Write(1, "f", 0, b"new")),
+            (1, op.SyncAll()),
+            PROMISE,
+            domains=["", "other"],
+        )
+        called = [replace(call, name=name) for call in made.calls]
+        found = left(replace(made, calls=called), tree(f=b"old"))
+        assert ("power.d0.l1:after#3" not in found) is stays
+
+
 @pytest.mark.parametrize(
     ("sync", "lost"),
     [
@@ -242,63 +290,3 @@ def test_a_file_system_does_not_hang_on_the_one_it_is_mounted_in() -> None:
     )
 
     assert left(made, tree()) == {}
-
-
-def test_below_the_budget_every_way_is_tried_and_above_it_the_rest_is_counted() -> None:
-    made = recording(*(op.Write(1, "f", 512 * number, b"x") for number in range(12)))
-    whole = PowerLoss(made, tree(f=b"a" * 6144), 4096)
-    some = PowerLoss(made, tree(f=b"a" * 6144), 100)
-
-    assert (whole.ways, some.ways) == (4096, 4096)
-    assert len(list(whole)) == 4096 - 13  # a beginning of the writes is what a kill leaves
-    assert whole.untried == 0
-    tried = list(some)
-    assert some.untried == 4096 - 100
-    assert len(tried) == 100 - 13
-
-
-def test_a_state_that_no_plan_can_name_is_not_tried() -> None:
-    made = recording(*(op.Write(1, "f", 512 * number, b"x") for number in range(60)))
-    power = PowerLoss(made, tree(f=b"a" * 30720), 300)
-    states = [state for state, _ in power]
-
-    assert all(len(state.name) <= 64 for state in states)
-    assert power.untried == power.ways - 300
-
-
-def test_a_budget_is_dealt_out_evenly_and_what_is_left_over_goes_on() -> None:
-    assert shares([2, 100, 7, 100], 50) == [2, 20, 7, 21]
-    assert shares([2, 3], 50) == [2, 3]
-    assert shares([5, 5, 5], 2) == [0, 1, 1]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "power.l1:after#9",
-        "power.l3:after#4",
-        "power.l2:after#3",
-        "power.h2-512:after#4",
-        "power.d0.l2:after#4",
-        "power.l2-1:after#4",
-        "power.l2.l2:after#4",
-        "call:after#1",
-    ],
-)
-def test_a_plan_that_the_device_model_has_no_state_for_is_refused(text: str) -> None:
-    power = PowerLoss(recording(CREATE, NEW, SYNC, PROMISE), tree(), PLENTY)
-    with pytest.raises(PlanRefused):
-        power.state(CrashPoint.parse(text))
-
-
-def test_a_plan_in_other_words_is_the_same_state() -> None:
-    power = PowerLoss(recording(CREATE, NEW, PROMISE), tree(), PLENTY)
-
-    assert power.state(CrashPoint.parse("power.l2.l1:after#3")) == power.state(
-        CrashPoint.parse("power.l1-2:after#3")
-    )
-
-
-def test_a_power_cut_is_told_from_a_kill_by_its_plan() -> None:
-    assert is_power_point(CrashPoint.parse("power.d1.l2-3.h4-512:after#9"))
-    assert not is_power_point(CrashPoint.parse("call:after#9"))
