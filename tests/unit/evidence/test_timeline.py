@@ -13,10 +13,15 @@ from resumeproof.domain.record import GENESIS, Record
 from resumeproof.domain.status import Event
 from resumeproof.errors import Fenced
 from resumeproof.evidence.lanes import ASCII, NARROW, UNICODE, WIDE, WIDTH, Glyphs, Lanes
-from resumeproof.evidence.order import Entry, entries_of
+from resumeproof.evidence.order import Entry, entries_of, in_order
 from resumeproof.evidence.timeline import heading, render
 from resumeproof.stores.sqlite_ledger import SqliteLedger
-from resumeproof.stores.sqlite_ledger_rows import InvocationOutcome, LookupOutcome
+from resumeproof.stores.sqlite_ledger_rows import (
+    FencedLookup,
+    Invocation,
+    InvocationOutcome,
+    LookupOutcome,
+)
 from tests.golden.pictures import FILES, pictures
 from tests.unit.evidence.scene import START, Scene, a_life
 
@@ -308,3 +313,28 @@ def test_a_timeline_that_lost_its_claims_shows_what_reached_the_tool(whole: Scen
 
 def whats(entries: Sequence[Entry]) -> list[str]:
     return [entry.what for entry in entries]
+
+
+def test_a_late_call_comes_after_the_fence_of_its_own_step() -> None:
+    records = [
+        record(Event.CREATED),
+        claim(1, "d1", step="reserve"),
+        claim(2, "d2", recovered=1, purpose="lookup", step="reserve"),
+        claim(3, "d2", step="charge"),
+        claim(4, "d3", recovered=3, purpose="lookup", step="charge"),
+    ]
+    lookups = [
+        FencedLookup(number, "w", step, attempt, "absent", None, "k", START)
+        for number, step, attempt in ((1, "reserve", 2), (2, "charge", 4))
+    ]
+    late = Invocation(1, "w", "reserve", 1, "fenced", None, "k", "f" * 64, START)
+    merged = in_order(records, calls=[late], lookups=lookups)
+    assert [each.what for each in merged if each.what != Event.CREATED] == [
+        "attempt_started",
+        "attempt_started",
+        "lookup absent",
+        "call fenced",
+        "attempt_started",
+        "attempt_started",
+        "lookup absent",
+    ]
