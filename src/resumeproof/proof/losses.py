@@ -15,7 +15,6 @@ from resumeproof.crash.syscalls import operations as op
 from resumeproof.crash.syscalls.file import FileBytes
 from resumeproof.crash.syscalls.pending import Loss, LossKind
 from resumeproof.crash.syscalls.power import PowerState
-from resumeproof.crash.syscalls.states import UNCHANGING, KillState
 from resumeproof.crash.syscalls.tree import Node, Tree
 from resumeproof.errors import RecordingContradicted
 
@@ -96,40 +95,6 @@ def causes_of_loss(
         cause = story.cause(loss)
         causes.setdefault((cause.path, cause.fault), cause)
     return list(causes.values())
-
-
-def kill_in_words(recording: op.Recording, state: KillState) -> str:
-    """Return between which calls the program died, and what that means for one file."""
-    calls = [call for call in recording.calls if _changed(call.operation)]
-    made = [call for call in calls if call.ordinal <= state.ordinal]
-    rest = [call for call in calls if call.ordinal > state.ordinal]
-
-    def say(call: op.Call) -> str:
-        return told(call, recording.processes[call.process].command_line)
-
-    last = made[-1] if made else None
-    if last is not None and state.cut is not None:
-        assert isinstance(last.operation, op.Write), "only a write is torn"
-        path, size = last.operation.path, len(last.operation.data)
-        return f"{path}: the {size} bytes of {say(last)}, are torn after the first {state.cut}"
-    if last is not None and isinstance(cut := last.operation, op.Truncate):
-        for later in rest:
-            if isinstance(later.operation, op.Write) and later.operation.inode == cut.inode:
-                return (
-                    f"{cut.path}: cut to {cut.size} bytes by {say(last)}, and written again only "
-                    f"by {say(later)}"
-                )
-    to = [f"{say(call)}, to {_changed(call.operation)}" for call in (*made[-1:], *rest[:1])]
-    if made and rest:
-        return f"the program dies between {to[0]}, and {to[1]}"
-    return f"the program dies {'after' if made else 'before'} {to[0]}" if to else "no call was made"
-
-
-def _changed(operation: op.Operation) -> str | None:
-    """Return the path that a call changes."""
-    if isinstance(operation, op.Rename):
-        return operation.target or operation.source
-    return None if isinstance(operation, UNCHANGING) else getattr(operation, "path", None)
 
 
 class _Story:

@@ -5,9 +5,15 @@ import pytest
 from resumeproof.crash.plan import CrashPoint
 from resumeproof.crash.syscalls import operations as op
 from resumeproof.crash.syscalls.power import PowerLoss
-from resumeproof.crash.syscalls.states import KillState
 from resumeproof.crash.syscalls.tree import Tree
-from resumeproof.proof.losses import FAULT_WORDS, Cause, Fault, causes_of_loss, kill_in_words
+from resumeproof.proof.losses import (
+    FAULT_WORDS,
+    Cause,
+    Fault,
+    causes_of_loss,
+    explained,
+    kill_in_words,
+)
 from tests.unit.crash.syscalls.recordings import recording, tree
 
 CREATE = op.Create(10, "tmp", 0o644)
@@ -163,26 +169,3 @@ def test_losses_of_one_kind_in_one_file_are_one_cause() -> None:
     assert [(cause.path, cause.fault, cause.call.ordinal) for cause in found] == [
         ("log", Fault.APPENDED, 1)
     ]
-
-
-KILLED = {
-    KillState(2, 4096): "state: the 5000 bytes of {2}, are torn after the first 4096",
-    KillState(1): "state: cut to 0 bytes by {1}, and written again only by {2}",
-    KillState(2): "the program dies between {2}, to state, and {3}, to other",
-    KillState(0): "the program dies before {1}, to state",
-    KillState(4): "the program dies after {4}, to there",
-}
-
-
-@pytest.mark.parametrize("state", KILLED, ids=lambda state: str(state.point))
-def test_a_kill_in_words(state: KillState) -> None:
-    made = recording(
-        op.Truncate(1, "state", 0),
-        op.Write(1, "state", 0, b"x" * 5000),
-        op.Write(2, "other", 0, b"y"),
-        op.Rename("other", "there"),
-        PROMISE,
-    )
-    calls = [f"call {call.ordinal}, {call.name} by `python save.py`" for call in made.calls]
-
-    assert kill_in_words(made, state) == KILLED[state].format("", *calls)
