@@ -11,8 +11,6 @@ from resumeproof.proof.losses import (
     Cause,
     Fault,
     causes_of_loss,
-    explained,
-    kill_in_words,
 )
 from tests.unit.crash.syscalls.recordings import recording, tree
 
