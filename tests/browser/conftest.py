@@ -38,6 +38,7 @@ REPORTS = {
     "failing proof": reports.failing,
     "losing proof": reports.losing,
     "shapes": reports.shapes,
+    "exploration": reports.exploration,
     "older proof": reports.older,
     "hostile demo": reports.hostile_demo,
     "hostile proof": reports.hostile_proof,

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+import pytest
 
 from resumeproof.domain.conformance import (
     Certificate,
@@ -33,6 +38,7 @@ from resumeproof.stores.protocols import JournalFormat
 ROOT = Path(__file__).parents[2]
 OLDER = ROOT / "tests" / "unit" / "evidence" / "older" / "proof-receipt-1" / "receipt.json"
 HOSTILE = "<img src=x onerror='window.harmed=1'>\"'`&amp;</script>\x1b[2J\x00\u202e\ud800 ]]>--"
+EXPLORE = (sys.executable, "-m", "resumeproof", "explore")
 INPUTS = ("a", "b", "c")
 
 
@@ -133,6 +139,27 @@ def shapes() -> dict[str, Any]:
     cells = [Cell(WORKFLOWS[name], JournalFormat.JSON, mode) for name, mode in names]
     reports = [prove_cell(cell, depth=1, jobs=1, progress=Silence()) for cell in cells]
     return _written(SHAPES, reports)
+
+
+def exploration() -> dict[str, Any]:
+    """A program that does not survive a power cut; skipped where there is no strace."""
+    if shutil.which("strace") is None:
+        pytest.skip("there is no strace here: apt-get install strace")
+    examples = ROOT / "examples" / "explore"
+    asked = ["--power-loss", "--no-resume", "--check", f"{examples / 'state_check.py'}:check"]
+    program = [sys.executable, str(examples / "replaced.py"), "file"]
+    with TemporaryDirectory() as directory:
+        report = Path(directory, "report")
+        place = Path(directory, "place")
+        place.mkdir()
+        ran = subprocess.run(
+            [*EXPLORE, "--report", str(report), *asked, "--jobs", "1", "--", *program],
+            cwd=place,
+            capture_output=True,
+            timeout=60,
+        )
+        assert ran.returncode == 1, ran.stderr
+        return read_receipt(report / RECEIPT_NAME)
 
 
 def older() -> dict[str, Any]:

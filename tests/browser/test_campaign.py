@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
-
 import pytest
 
+from tests.browser.conftest import Opens
 from tests.browser.look import Look
 from tests.browser.reports import Written
 
 BROKEN = "\N{MULTIPLICATION SIGN}"
-SMALL = ["passing proof", "failing proof", "losing proof", "shapes"]
+SMALL = ["passing proof", "failing proof", "losing proof", "shapes", "exploration"]
 small_reports = pytest.mark.parametrize("report", SMALL, indirect=True)
 
 
@@ -19,24 +17,31 @@ def counted(report: Written, proof: int, plan: str) -> dict[str, int]:
     """The marks that a scenario's picture must have, by the receipt; none of a shortened one."""
     told = report.proofs[proof]
     (scenario,) = [each for each in told["scenarios"] if each["plan"] == plan]
-    course, points = scenario["course"], plan.split(";")
-    passed: list[str] = told["undisturbed"]["passed"]
-    place = passed.index(points[0])
-    came_to = passed[: place + points[0].split("#")[0].endswith(":after")]
-    calls = [each.split(":")[0] for each in came_to if ":after#" in each]
-    numbers = [n for first, last in course["effects"] for n in range(first, last + 1)]
-    lost = set(range(1, told["undisturbed"]["effects"] + 1)) - set(numbers)
+    resumed = told["exploration"] is None or told["exploration"]["resume"] != "none"
+    points = plan.split(";")
     marks = {
-        "birth": len(points) + 1,
+        "birth": len(points) + resumed,
         "death": len(points),
         "end": 1,
-        "effect": len(numbers),
-        "lost": len(lost),
-        "replay": int(course["absorbed"] > 0),
         "struck": int(told["terms"]["mode"] not in ("sigkill", "exit86")),
-        "call": sum(name not in ("effect", "tool") for name in calls),
+        "call": len(calls_before(told["undisturbed"]["passed"], points[0])),
     }
+    if scenario["course"] is not None:
+        course = scenario["course"]
+        numbers = [n for first, last in course["effects"] for n in range(first, last + 1)]
+        lost = set(range(1, told["undisturbed"]["effects"] + 1)) - set(numbers)
+        marks |= {"effect": len(numbers), "lost": len(lost), "replay": course["absorbed"] > 0}
     return {kind: count for kind, count in marks.items() if count}
+
+
+def calls_before(passed: list[str], point: str) -> list[str]:
+    """The calls that a life had come through when it died, without those that are effects."""
+    boundary, _, occurrence = point.partition("#")
+    name, _, side = boundary.partition(":")
+    here = f"call:{side}#{occurrence}" if name.startswith("power.") else point
+    through = passed[: passed.index(here) + (side == "after")]
+    done = [each.partition(":") for each in through if ":after#" in each]
+    return [call for call, _, _ in done if call not in ("effect", "tool")]
 
 
 def enter_the_map(seen: Look) -> None:
@@ -50,7 +55,7 @@ def enter_the_map(seen: Look) -> None:
 
 @small_reports
 def test_the_keyboard_reaches_every_scenario_and_each_is_drawn(
-    report: Written, look: partial[Any]
+    report: Written, look: Opens
 ) -> None:
     with look(report.page) as seen:
         enter_the_map(seen)
@@ -68,7 +73,7 @@ def test_the_keyboard_reaches_every_scenario_and_each_is_drawn(
 
 
 @small_reports
-def test_the_map_has_a_square_for_each_scenario(report: Written, look: partial[Any]) -> None:
+def test_the_map_has_a_square_for_each_scenario(report: Written, look: Opens) -> None:
     with look(report.page) as seen:
         shown = seen.page.locator("#map").evaluate(
             "map => [Number(map.dataset.scenarios), Number(map.dataset.shown)]"
@@ -82,25 +87,23 @@ def test_the_map_has_a_square_for_each_scenario(report: Written, look: partial[A
 
 
 @pytest.mark.parametrize("report", ["failing proof"], indirect=True)
-def test_a_square_says_what_it_is(report: Written, look: partial[Any]) -> None:
+def test_a_square_says_what_it_is(report: Written, look: Opens) -> None:
     """Colour is not the only sign: a label for those who hear, a glyph for those who see."""
     with look(report.page) as seen:
         cells = seen.page.locator(".cell").all()
         told = {(cell.get_attribute("aria-label") or "", cell.inner_text()) for cell in cells}
         assert told == {
-            ("before effect #1: passed", "1"),
-            ("before effect #2: failed", BROKEN),
-            ("before effect #3: failed", BROKEN),
-            ("after effect #1: failed", BROKEN),
-            ("after effect #2: failed", BROKEN),
-            ("after effect #3: failed", BROKEN),
+            ("crash before effect #1: passed", "1"),
+            ("crash before effect #2: failed", BROKEN),
+            ("crash before effect #3: failed", BROKEN),
+            ("crash after effect #1: failed", BROKEN),
+            ("crash after effect #2: failed", BROKEN),
+            ("crash after effect #3: failed", BROKEN),
         }
 
 
 @pytest.mark.parametrize("report", ["failing proof"], indirect=True)
-def test_a_scenario_opens_with_its_findings_and_its_replay(
-    report: Written, look: partial[Any]
-) -> None:
+def test_a_scenario_opens_with_its_findings_and_its_replay(report: Written, look: Opens) -> None:
     with look(report.page) as seen:
         page = seen.page
         page.get_by_role("link", name="crash after effect #2").first.click()
@@ -115,7 +118,7 @@ def test_a_scenario_opens_with_its_findings_and_its_replay(
 
 
 @pytest.mark.parametrize("report", ["losing proof"], indirect=True)
-def test_what_never_happened_is_drawn_as_missing(report: Written, look: partial[Any]) -> None:
+def test_what_never_happened_is_drawn_as_missing(report: Written, look: Opens) -> None:
     with look(report.page) as seen:
         seen.open(0, "effect:before#2")
         assert seen.page.locator("#scene .lost text").all_text_contents() == [
@@ -124,7 +127,7 @@ def test_what_never_happened_is_drawn_as_missing(report: Written, look: partial[
 
 
 @pytest.mark.parametrize("report", ["failing proof"], indirect=True)
-def test_enter_reads_a_scenario_and_escape_comes_back(report: Written, look: partial[Any]) -> None:
+def test_enter_reads_a_scenario_and_escape_comes_back(report: Written, look: Opens) -> None:
     with look(report.page) as seen:
         enter_the_map(seen)
         before = seen.focused()
@@ -135,7 +138,7 @@ def test_enter_reads_a_scenario_and_escape_comes_back(report: Written, look: par
 
 
 @pytest.mark.parametrize("report", ["failing proof"], indirect=True)
-def test_verdict_and_plan_choose_what_is_shown(report: Written, look: partial[Any]) -> None:
+def test_verdict_and_plan_choose_what_is_shown(report: Written, look: Opens) -> None:
     with look(report.page) as seen:
         page = seen.page
         page.get_by_label("passed 1").check()
@@ -148,12 +151,24 @@ def test_verdict_and_plan_choose_what_is_shown(report: Written, look: partial[An
 
 
 @pytest.mark.parametrize("report", ["shapes"], indirect=True)
-def test_a_mode_that_is_no_death_is_told(report: Written, look: partial[Any]) -> None:
+def test_a_mode_that_is_no_death_is_told(report: Written, look: Opens) -> None:
     with look(report.page) as seen:
         seen.open(1, "append:after#2")
         struck = seen.page.locator("#scene .struck text").all_text_contents()
         died = seen.page.locator("#scene .died").all_text_contents()
         assert (struck, died) == (["the call failed: no space left"], ["SIGKILL at its end"])
+
+
+@pytest.mark.parametrize("report", ["exploration"], indirect=True)
+def test_an_exploration_tells_its_two_answers_apart(report: Written, look: Opens) -> None:
+    with look(report.page) as seen:
+        answers = seen.page.locator(".badges .badge").all_inner_texts()
+        (told,) = report.proofs
+        assert answers == ["kill-safe", "not power-safe"]
+        assert [told["exploration"][name] for name in ("kill_safe", "power_safe")] == [True, False]
+        cut = next(s for s in told["scenarios"] if s["verdict"] == "failed")
+        assert seen.plan() == (0, cut["plan"])
+        assert seen.page.locator("#scenario h3").inner_text().startswith("Power cut after call #")
 
 
 # -- a large one -----------------------------------------------------------------------------
@@ -163,7 +178,7 @@ NODES_AT_MOST = 3_000
 
 
 @large_report
-def test_ten_thousand_scenarios_weigh_little(report: Written, look: partial[Any]) -> None:
+def test_ten_thousand_scenarios_weigh_little(report: Written, look: Opens) -> None:
     """What a page weighs, and how much of it is there to be laid out, is what makes it slow."""
     with look(report.page, width=390) as seen:
         nodes = seen.page.evaluate("document.querySelectorAll('*').length")
@@ -174,7 +189,7 @@ def test_ten_thousand_scenarios_weigh_little(report: Written, look: partial[Any]
 
 
 @large_report
-def test_ten_thousand_scenarios_are_all_reached(report: Written, look: partial[Any]) -> None:
+def test_ten_thousand_scenarios_are_all_reached(report: Written, look: Opens) -> None:
     with look(report.page) as seen:
         enter_the_map(seen)
         seen.page.keyboard.press("Control+End")
@@ -189,11 +204,11 @@ def test_ten_thousand_scenarios_are_all_reached(report: Written, look: partial[A
 
 
 @large_report
-def test_scrolling_draws_what_comes_into_sight(report: Written, look: partial[Any]) -> None:
+def test_scrolling_draws_what_comes_into_sight(report: Written, look: Opens) -> None:
     with look(report.page) as seen:
         page = seen.page
         page.locator(".viewport").evaluate("it => { it.scrollTop = it.scrollHeight }")
-        last = page.get_by_label("after effect #5000: passed")
+        last = page.get_by_label("crash after effect #5000: passed")
         last.wait_for()
         last.click()
         assert seen.plan() == (0, "effect:after#5000")
@@ -201,7 +216,7 @@ def test_scrolling_draws_what_comes_into_sight(report: Written, look: partial[An
 
 
 @large_report
-def test_a_long_life_is_shortened_in_its_picture(report: Written, look: partial[Any]) -> None:
+def test_a_long_life_is_shortened_in_its_picture(report: Written, look: Opens) -> None:
     with look(report.page) as seen:
         seen.open(0, "effect:after#2500")
         marks = seen.marks()

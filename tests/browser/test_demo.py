@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import partial
 from typing import Any
 
 import pytest
 
+from tests.browser.conftest import Opens
 from tests.browser.reports import Written
 
 COUNT = """picture => Object.fromEntries([...picture.querySelectorAll("[data-mark]")].reduce(
@@ -34,9 +34,7 @@ def told(receipt: dict[str, Any], workflow: dict[str, Any]) -> dict[str, int]:
 
 @pytest.mark.parametrize("report", ["demo"], indirect=True)
 @pytest.mark.parametrize(("width", "form"), [(1440, "wide"), (390, "narrow")])
-def test_each_workflow_has_its_picture(
-    report: Written, width: int, form: str, look: partial[Any]
-) -> None:
+def test_each_workflow_has_its_picture(report: Written, width: int, form: str, look: Opens) -> None:
     with look(report.page, width=width) as seen:
         pictures = seen.page.locator(f"svg.picture.{form}:has([data-mark])")
         shown = [picture for picture in pictures.all() if picture.is_visible()]

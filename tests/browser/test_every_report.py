@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.browser.conftest import REPORTS
+from tests.browser.conftest import REPORTS, Opens
 from tests.browser.look import WIDTHS, Scheme
 from tests.browser.reports import Written
 
@@ -58,7 +56,7 @@ OUTSIDE = """() => [...document.querySelectorAll("svg.picture")].flatMap((pictur
 @every_report
 @pytest.mark.parametrize("width", WIDTHS)
 def test_it_fits_its_window(
-    report: Written, width: int, look: partial[Any], screenshots: Path | None
+    report: Written, width: int, look: Opens, screenshots: Path | None
 ) -> None:
     with look(report.page, width=width) as seen:
         page = seen.page
@@ -80,7 +78,7 @@ CHECKED: list[tuple[str, int, Scheme]] = [
 
 @pytest.mark.parametrize(("report", "width", "scheme"), CHECKED, indirect=["report"])
 def test_a_checker_of_accessibility_finds_nothing_serious(
-    report: Written, width: int, scheme: Scheme, look: partial[Any], axe: str
+    report: Written, width: int, scheme: Scheme, look: Opens, axe: str
 ) -> None:
     with look(report.page, width=width, scheme=scheme) as seen:
         seen.page.evaluate(axe)
@@ -93,14 +91,14 @@ def test_a_checker_of_accessibility_finds_nothing_serious(
 
 
 @every_report
-def test_it_is_read_without_scripts(report: Written, look: partial[Any]) -> None:
+def test_it_is_read_without_scripts(report: Written, look: Opens) -> None:
     with look(report.page, scripts=False) as seen:
         sections = seen.page.locator("h2").all_text_contents()
         assert (seen.page.locator("h1").count(), len(sections) >= 2) == (1, True)
 
 
 @every_report
-def test_no_picture_of_it_is_without_words(report: Written, look: partial[Any]) -> None:
+def test_no_picture_of_it_is_without_words(report: Written, look: Opens) -> None:
     with look(report.page) as seen:
         unnamed = seen.page.evaluate(
             """() => [...document.querySelectorAll("svg:not([aria-hidden='true'])")].filter((svg) =>
@@ -112,7 +110,7 @@ def test_no_picture_of_it_is_without_words(report: Written, look: partial[Any]) 
 
 
 @pytest.mark.parametrize("report", ["hostile demo", "hostile proof"], indirect=True)
-def test_what_others_wrote_is_text(report: Written, look: partial[Any]) -> None:
+def test_what_others_wrote_is_text(report: Written, look: Opens) -> None:
     with look(report.page) as seen:
         page = seen.page
         assert page.evaluate("[window.harmed, document.images.length]") == [None, 0]

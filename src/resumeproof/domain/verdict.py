@@ -84,6 +84,8 @@ class Finding:
         boundary, _, occurrence = first.rpartition("#")
         name, _, side = boundary.partition(":")
         again = ", and again" if more else ""
+        if name.startswith("power."):
+            return f"power cut {side} call #{occurrence}{again}"
         if name != "effect":
             return f"crash {side} {name} #{occurrence}{again}"
         number = self.crash_after + (side == "before")

@@ -18,8 +18,9 @@
   function show(item) {
     const proof = data.proofs[item.proof];
     const scene = campaignScenes.told(item.scenario);
-    const place = `Crash ${campaignScenes.placeOf(scene)}`;
-    const heading = make("h3", { tabindex: "-1", id: "scenario-heading" }, place);
+    const place = campaignScenes.placeOf(scene);
+    const heading = make("h3", { tabindex: "-1", id: "scenario-heading" },
+      place[0].toUpperCase() + place.slice(1));
     panel.replaceChildren(
       make("div", { class: "head" }, heading, badge(item.verdict)),
       ...told(proof, scene),

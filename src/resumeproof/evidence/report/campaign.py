@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 from resumeproof.domain.verdict import GUARANTEE, Finding, FindingKind
 from resumeproof.evidence.proof_receipt import proofs_of
 from resumeproof.evidence.report.campaign_data import VERDICTS, campaign_data
-from resumeproof.evidence.report.markup import Node, counted, data, element
+from resumeproof.evidence.report.markup import Node, counted, data, element, joined
 from resumeproof.evidence.report.page import Page, Tone, badge, figures, proved, section, table
 
 Receipt = Mapping[str, Any]
@@ -116,7 +116,8 @@ def _shown(proofs: Sequence[Receipt]) -> list[Node]:
     depth = max(proof["terms"]["depth"] for proof in proofs)
     if depth > 1:
         shown.append(f"A resume was killed as well, up to {depth} deaths in a row.")
-    shown.append("A fresh life read the state again; what was never durable would have shown.")
+    if any(proof["terms"]["isolation"] in ("process", "spawn") for proof in proofs):
+        shown.append("A fresh life read the state again; what was never durable would have shown.")
     absorbed = sum(proof["absorbed"] for proof in proofs)
     if absorbed:
         answered = counted(absorbed, "call") + (" was" if absorbed == 1 else " were")
@@ -147,7 +148,8 @@ def _limits(proofs: Sequence[Receipt]) -> Iterator[Node]:
             yield f"No verdict is certain, for two runs without a crash differ: {differ}"
         if proof["unshareable"]:
             yield f"Each life was run from its beginning: {proof['unshareable']}."
-    yield "A provider's own word: the ledger here stands in for one."
+    if len(powers) < len(proofs):
+        yield "A provider's own word: the ledger here stands in for one."
 
 
 def _answers(proofs: Sequence[Receipt]) -> Iterator[Element]:
@@ -158,15 +160,25 @@ def _answers(proofs: Sequence[Receipt]) -> Iterator[Element]:
             for name, member in (("kill", "kill_safe"), ("power", "power_safe"))
         ]
         yield element("p", *badges, class_="badges")
-        model = told["device_model"]
-        rows: list[list[Node]] = [
-            ["program", element("code", told["command"])],
-            ["resumed by", element("code", told["resume"])],
-            ["judged by", element("code", told["check"]) if told["check"] else "its files"],
-            ["a power cut may lose", model or "not asked"],
-            ["loses power alone", ", ".join(told["domains"]) or "nothing: one machine"],
+        rows: list[tuple[str, Node]] = [
+            ("program", element("code", told["command"])),
+            ("resumed by", element("code", told["resume"])),
+            ("judged by", element("code", told["check"]) if told["check"] else "its files"),
         ]
-        yield table("The program", ["", ""], rows)
+        alone = [domain for domain in told["domains"] if domain]
+        if alone:
+            rows.append(("loses power on its own", joined(alone)))
+        yield facts(rows)
+        if told["device_model"] is not None:
+            rules = (element("li", rule) for rule in told["device_model"].splitlines())
+            summary = element("summary", "What a power cut may lose")
+            yield element("details", summary, element("ul", *rules))
+
+
+def facts(pairs: Sequence[tuple[str, Node]]) -> Element:
+    """Names and what they are, one below the other."""
+    rows = (element("div", element("dt", name), element("dd", told)) for name, told in pairs)
+    return element("dl", *rows, class_="facts")
 
 
 def _answer(name: str, safe: bool | None) -> tuple[Tone, str]:
@@ -250,7 +262,8 @@ def _terms(proofs: Sequence[Receipt]) -> Element:
         ]
         for proof in proofs
     ]
-    contracts = [proof["terms"]["contract"] for proof in proofs]
+    # What a program calls is its own affair.
+    contracts = [proof["terms"]["contract"] for proof in proofs if not proof["exploration"]]
     told = list(dict.fromkeys(_contract(contract) for contract in contracts))
     return section(
         "How it was proved",

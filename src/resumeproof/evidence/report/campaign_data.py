@@ -68,11 +68,13 @@ def _proof(proof: Mapping[str, Any], texts: _Texts) -> dict[str, Any]:
         "at": displayed(proof["crashes_at"]),
         "effects": [_effect(effect) for effect in proof["effects"]],
         "expected": undisturbed["effects"],
+        "explored": proof["exploration"] is not None,
         "kill": terms["kill"],
         "mode": displayed(terms["mode"]),
         "name": displayed(proof["subject"]),
         "passed": list(map(displayed, undisturbed["passed"])),
         "replay": None if replay is None else displayed(with_plan(replay, PLAN_PLACE)),
+        "resumed": proof["exploration"] is None or proof["exploration"]["resume"] != "none",
         "scenarios": [
             _scenario(scenario, findings, terms["kill"], texts) for scenario in proof["scenarios"]
         ],

@@ -27,7 +27,7 @@ const campaignMap = (() => {
       for (const scenario of proof.scenarios) {
         const points = scenario[0].split(";");
         const hash = points[0].lastIndexOf("#");
-        const row = points[0].slice(0, hash);
+        const row = scenario[5] === "power_loss" ? "power cut" : points[0].slice(0, hash);
         if (!rows.has(row)) rows.set(row, []);
         rows.get(row).push({
           scenario, proof: number, plan: scenario[0], deep: points.length > 1,
@@ -128,7 +128,9 @@ const campaignMap = (() => {
     }
 
     cell(item, column) {
-      const place = campaignScenes.placeOf(campaignScenes.told(item.scenario));
+      const scene = campaignScenes.told(item.scenario);
+      // Many power cuts happen at one place, and lose something else each.
+      const place = campaignScenes.placeOf(scene) + (scene.kill ? ` (${item.plan})` : "");
       const sign = SIGNS[item.verdict] || (item.deep ? "" : item.occurrence);
       return make("div", {
         role: "gridcell", class: `cell ${item.verdict}${item.deep ? " deep" : ""}`,

@@ -129,7 +129,8 @@ const campaignPicture = (() => {
       },
     };
 
-    const lanes = [["Process", form.process, form.processWords], ["Tool ledger", form.ledger, form.ledgerWords]];
+    const lanes = [["Process", form.process, form.processWords]];
+    if (!proof.explored) lanes.push(["Tool ledger", form.ledger, form.ledgerWords]);
     if (calls) lanes.unshift(["Calls", form.calls, form.callWords]);
     for (const [name, x, words] of lanes) {
       if (narrow || y === 0) y += 22;
@@ -148,14 +149,14 @@ const campaignPicture = (() => {
     const rail = (x, name) =>
       layers.rails.push(node("line", { x1: x, y1: top, x2: x, y2: bottom, class: `rail ${name}` }));
     if (calls) rail(form.calls, "journal");
-    rail(form.ledger, "ledger");
+    if (!proof.explored) rail(form.ledger, "ledger");
     rail(form.process, "faint");
 
     const svg = node("svg", {
       class: "picture scene", viewBox: `0 0 ${form.width} ${bottom + 4}`, width: form.width,
       height: bottom + 4, role: "img", "aria-labelledby": "scene-title scene-desc",
     });
-    svg.append(node("title", { id: "scene-title" }, `The scenario ${campaignScenes.placeOf(scene)}`));
+    svg.append(node("title", { id: "scene-title" }, `The scenario: ${campaignScenes.placeOf(scene)}`));
     svg.append(node("desc", { id: "scene-desc" }, rows.map((row, n) => `${n + 1}. ${campaignScenes.sentence(row)}. `).join("")));
     for (const layer of ["bands", "rails", "lives", "rows"]) {
       svg.append(node("g", { "aria-hidden": "true" }, ...layers[layer]));

@@ -45,6 +45,7 @@ const campaignScenes = (() => {
 
   function inWords(scene, index) {
     const point = scene.points[index];
+    if (scene.kill === "power_loss") return `${point.side} call #${point.occurrence}`;
     let number = point.occurrence;
     if (index === 0 && point.name === "effect" && scene.known) {
       number = scene.committed[0] + (point.side === "before" ? 1 : 0);
@@ -53,7 +54,8 @@ const campaignScenes = (() => {
   }
 
   function placeOf(scene) {
-    return scene.points.map((_, index) => inWords(scene, index)).join(", and again ");
+    const crash = scene.kill === "power_loss" ? "power cut" : "crash";
+    return `${crash} ${scene.points.map((_, index) => inWords(scene, index)).join(", and again ")}`;
   }
 
   function effectRows(proof, numbers, from, to) {
@@ -72,7 +74,9 @@ const campaignScenes = (() => {
 
   // The calls that the first life came through, and its effects among them.
   function firstLife(proof, scene, effects) {
-    const at = scene.points[0];
+    const first = scene.points[0];
+    const power = scene.kill === "power_loss";
+    const at = power ? { ...first, text: `call:${first.side}#${first.occurrence}` } : first;
     const rows = [];
     let had = 0;
     for (let place = 0; place < proof.passed.length; place++) {
@@ -122,7 +126,14 @@ const campaignScenes = (() => {
       before = count;
     });
     if (scene.invalid >= 0) return rows;
-    rows.push({ kind: "birth", text: `life ${scene.points.length + 1}` });
+    const life = `life ${scene.points.length + 1}`;
+    if (proof.resumed) rows.push({ kind: "birth", text: life });
+    if (proof.explored) {
+      const found = scene.findings[0];
+      const text = found ? texts[found[1]] : "what is left is as it should be";
+      rows.push({ kind: "end", bad: Boolean(found), text: proof.resumed ? `${life}: ${text}` : text });
+      return rows;
+    }
     rows.push(...shortened(effectRows(proof, numbers, before, numbers.length)));
     if (scene.absorbed) {
       const calls = `${scene.absorbed} call${scene.absorbed > 1 ? "s" : ""}`;
@@ -142,7 +153,6 @@ const campaignScenes = (() => {
       rows.push({ kind: "more", text: `${missing.length - WHOLE} more never happened` });
     }
     const how = scene.hung ? "did not end in time" : scene.raised >= 0 ? texts[scene.raised] : "";
-    const life = `life ${scene.points.length + 1}`;
     rows.push({ kind: "end", bad: Boolean(how), text: how ? `${life}: ${how}` : `${life} ended` });
     return rows;
   }

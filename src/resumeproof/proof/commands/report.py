@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from resumeproof.crash.plan import BASELINE, CrashPlan
 from resumeproof.crash.syscalls.device import POSIX
+from resumeproof.crash.syscalls.operations import Recording
 from resumeproof.domain.conformance import (
     Certificate,
     ConformanceReport,
@@ -12,12 +13,14 @@ from resumeproof.domain.conformance import (
     Scenario,
 )
 from resumeproof.domain.contract import ToolContract
+from resumeproof.domain.course import Undisturbed
 from resumeproof.domain.verdict import Finding
 from resumeproof.proof.commands.discoveries import failing
 from resumeproof.proof.commands.exploring import Explored
 from resumeproof.proof.commands.images import State
 from resumeproof.proof.commands.notes import notes_of
 from resumeproof.proof.commands.settings import Settings
+from resumeproof.proof.commands.wording import in_words
 
 POWER_LOSS = "power_loss"
 NO_RESUME = "none"
@@ -39,6 +42,7 @@ def report_of(
         shared_prefixes=True,
         crashes_at="durable call",
         terms=_terms(settings, plan),
+        undisturbed=_undisturbed(recorded.recording),
         exploration=_exploration(settings, explored, alone=plan is not None),
     )
     report.invalid = [
@@ -48,6 +52,15 @@ def report_of(
     ]
     report.certificate = _certificate(report, explored)
     return report
+
+
+def _undisturbed(recording: Recording) -> Undisturbed:
+    """Every call with its two sides, each of them in words."""
+    sides = [(call, side) for call in recording.calls for side in ("before", "after")]
+    return Undisturbed(
+        passed=tuple(f"call:{side}#{call.ordinal}" for call, side in sides),
+        words=tuple(in_words(call) for call, _ in sides),
+    )
 
 
 def _scenario(state: State, explored: Explored) -> Scenario:
