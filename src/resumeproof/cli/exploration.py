@@ -105,7 +105,7 @@ class Told:
             yield from self._lines_of(each)
         yield from self._invalid()
         yield f"  {self._certificate}"
-        if explored.power is not None:
+        if explored.power is not None and self.found.plan is None:
             yield f"  {self._power}"
 
     def _discovered(self, each: Discovery) -> dict[str, Any]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from resumeproof.domain.verdict import FindingKind, Violation
 from resumeproof.proof.commands.exploring import Explored
 from resumeproof.proof.commands.images import Image, State
+
+_FIGURES: Final = re.compile(r"\W*\d[\W\d]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +37,25 @@ class Discovery:
         return self.violation.kind
 
 
+Likeness = tuple[FindingKind, str]
+
+
+def likeness(violation: Violation) -> Likeness:
+    """What violations have in common whose texts differ in their figures alone."""
+    return violation.kind, _FIGURES.sub("#", violation.detail)
+
+
 def grouped(explored: Explored) -> list[Discovery]:
     """One discovery for each way to fail, kills first, in the order in which they were found."""
-    groups: dict[tuple[bool, Violation], list[State]] = {}
+    groups: dict[tuple[bool, Likeness], list[tuple[State, Violation]]] = {}
     for state, violation in failing(explored):
-        groups.setdefault((state.power, violation), []).append(state)
-    return [
-        Discovery(violation, states[0], explored.images.images[states[0].image], len(states))
-        for (_, violation), states in sorted(groups.items(), key=lambda item: item[0][0])
-    ]
+        groups.setdefault((state.power, likeness(violation)), []).append((state, violation))
+    found = []
+    for group in groups.values():
+        state, violation = group[0]
+        image = explored.images.images[state.image]
+        found.append(Discovery(violation, state, image, len(group)))
+    return sorted(found, key=lambda each: each.state.power)
 
 
 def failing(explored: Explored) -> Iterator[tuple[State, Violation]]:

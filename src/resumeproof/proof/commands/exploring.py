@@ -11,12 +11,12 @@ from pathlib import Path
 
 from resumeproof.crash.plan import BASELINE, CrashPlan
 from resumeproof.crash.syscalls.operations import Recording, SymbolicLink, Write
-from resumeproof.crash.syscalls.power import PowerLoss
+from resumeproof.crash.syscalls.power import PowerLoss, is_power_point
 from resumeproof.crash.syscalls.tree import Tree
 from resumeproof.domain.verdict import Finding, Violation
 from resumeproof.proof.commands.baseline import Baseline, run_baseline
 from resumeproof.proof.commands.court import Court
-from resumeproof.proof.commands.images import Images, State, add_killed, add_powerless
+from resumeproof.proof.commands.images import Images, State, add_cut, add_killed, add_powerless
 from resumeproof.proof.commands.recorded import Recorded, Run, record_in, tree_of
 from resumeproof.proof.commands.settings import Settings
 from resumeproof.proof.commands.site import Judged, Site
@@ -82,7 +82,12 @@ class Explorer:
     def try_alone(self, plan: CrashPlan) -> Explored:
         """Try the state of one plan. Raises `PlanRefused` where the program comes to none such."""
         explored = self._recorded()
-        self._add_states(explored)
+        recorded = explored.baseline.recorded
+        if is_power_point(plan.points[0]):
+            explored.power = PowerLoss(recorded.recording, recorded.start, self._settings.budget)
+            add_cut(explored.images, recorded.recording, explored.power, plan.points[0])
+        else:
+            add_killed(explored.images, recorded.recording, recorded.start)
         for depth in range(1, len(plan.points) + 1):
             if depth > 1:
                 self._deepen(explored, explored.images.states)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from resumeproof.crash.plan import CrashPlan, CrashPoint
 from resumeproof.crash.syscalls.operations import Recording, Write
-from resumeproof.crash.syscalls.power import PowerLoss
+from resumeproof.crash.syscalls.power import PowerLoss, PowerState
 from resumeproof.crash.syscalls.states import KillState, Output, kill_states
 from resumeproof.crash.syscalls.tree import Tree
 from resumeproof.errors import PlanRefused
@@ -126,11 +126,20 @@ def add_powerless(images: Images, recording: Recording, power: PowerLoss) -> Non
     """Note the states that a power cut can leave, and a kill cannot."""
     output = Output(recording)
     for state, tree in power:
-        images.states.append(
-            State(
-                plan=str(CrashPlan((state.point,))),
-                after=state.ordinal - state.in_flight,
-                image=images.number(tree, output.by(state.ordinal - state.in_flight)),
-                power=True,
-            )
-        )
+        images.states.append(_cut(images, state, tree, output))
+
+
+def add_cut(images: Images, recording: Recording, power: PowerLoss, point: CrashPoint) -> None:
+    """Note the state of one power cut. Raises `PlanRefused` where there is none such."""
+    state = power.state(point)
+    images.states.append(_cut(images, state, power.tree(state), Output(recording)))
+
+
+def _cut(images: Images, state: PowerState, tree: Tree, output: Output) -> State:
+    after = state.ordinal - state.in_flight
+    return State(
+        plan=str(CrashPlan((state.point,))),
+        after=after,
+        image=images.number(tree, output.by(after)),
+        power=True,
+    )

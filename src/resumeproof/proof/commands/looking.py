@@ -13,7 +13,7 @@ from resumeproof.crash.syscalls.states import Output
 from resumeproof.domain.verdict import Violation
 from resumeproof.proof.commands.confirmation import Confirmation
 from resumeproof.proof.commands.court import Court
-from resumeproof.proof.commands.discoveries import Discovery, grouped
+from resumeproof.proof.commands.discoveries import Discovery, Likeness, grouped, likeness
 from resumeproof.proof.commands.exploring import Explored
 from resumeproof.proof.commands.images import Image
 from resumeproof.proof.commands.site import Site
@@ -54,11 +54,12 @@ def _smallest(cuts: Sequence[Discovery], explored: Explored, court: Court) -> li
     def reduce(site: Site, discovery: Discovery) -> Discovery:
         return reduction.of(discovery, site)
 
-    merged: dict[str, Discovery] = {}
+    merged: dict[tuple[str, Likeness], Discovery] = {}
     for each in [*court.each(cuts[:LOOKED_AT_MOST], reduce), *cuts[LOOKED_AT_MOST:]]:
-        same = merged.get(each.state.plan)
+        key = each.state.plan, likeness(each.violation)
+        same = merged.get(key)
         states = each.states + (same.states if same else 0)
-        merged[each.state.plan] = replace(same or each, states=states)
+        merged[key] = replace(same or each, states=states)
     return list(merged.values())
 
 
@@ -71,15 +72,19 @@ class _Reduction:
     def of(self, discovery: Discovery, site: Site) -> Discovery:
         (point,) = CrashPlan.parse(discovery.state.plan).points
         state = self._power.state(point)
-        smallest = fewest_losses(
-            self._power, state, lambda each: bool(self._violations(self._image(each), site))
-        )
+        kind = likeness(discovery.violation)
+
+        def alike(image: Image) -> list[Violation]:
+            found = self._violations(image, site)
+            return [each for each in found if likeness(each) == kind]
+
+        smallest = fewest_losses(self._power, state, lambda each: bool(alike(self._image(each))))
         if smallest == state:
             return discovery
         image = self._image(smallest)
         return replace(
             discovery,
-            violation=self._violations(image, site)[0],
+            violation=alike(image)[0],
             state=replace(
                 discovery.state, plan=str(CrashPlan((smallest.point,))), after=smallest.ordinal
             ),
@@ -87,7 +92,8 @@ class _Reduction:
         )
 
     def _image(self, state: PowerState) -> Image:
-        tree, printed = self._power.tree(state), self._output.by(state.ordinal)
+        tree = self._power.tree(state)
+        printed = self._output.by(state.ordinal - state.in_flight)
         return Image(tree, printed, (tree.digest(), printed))
 
     def _violations(self, image: Image, site: Site) -> Sequence[Violation]:
