@@ -19,7 +19,7 @@ def cases(document: str) -> dict[str, list[tuple[str, str]]]:
 
 
 def counts(document: str) -> dict[str, str]:
-    (suite,) = ElementTree.fromstring(document)
+    suite = ElementTree.fromstring(document)
     return {name: suite.attrib[name] for name in ("tests", "failures", "errors", "skipped")}
 
 
@@ -82,3 +82,16 @@ CHARACTERS = ["\t", "\n", "é", "\u202e", "\ufffd", "\U0001f600", "&", "<", '"',
 def test_what_xml_can_hold_comes_through(character: str) -> None:
     (suite,) = ElementTree.fromstring(junit_xml([(terms(character), passed())]))
     assert suite.attrib["name"] == f"resumeproof {character}"
+
+
+def test_several_proofs_are_suites_of_one_file() -> None:
+    document = junit_xml([(terms("one"), passed()), (terms("two"), failed())])
+    root = ElementTree.fromstring(document)
+    assert [suite.attrib["name"] for suite in root] == ["resumeproof one", "resumeproof two"]
+    assert counts(document) == {"tests": "7", "failures": "2", "errors": "1", "skipped": "0"}
+
+
+def test_a_megabyte_comes_through() -> None:
+    (suite,) = ElementTree.fromstring(junit_xml([(terms(), failed("<" * 1_000_000))]))
+    (failure,) = suite.iterfind("testcase[@name='baseline']/failure")
+    assert failure.attrib["message"] == "<" * 1_000_000

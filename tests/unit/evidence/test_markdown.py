@@ -6,7 +6,12 @@ import re
 
 from resumeproof.domain.verdict import Finding, FindingKind
 from resumeproof.evidence.annotations import ANNOTATIONS_AT_MOST, error_commands
-from resumeproof.evidence.markdown import DETAIL_LENGTH_MAX, FINDINGS_AT_MOST, summary
+from resumeproof.evidence.markdown import (
+    DETAIL_LENGTH_MAX,
+    FINDINGS_AT_MOST,
+    SECTIONS_AT_MOST,
+    summary,
+)
 from tests.unit.evidence.proofs import HOSTILE, failed, nothing, passed, terms
 
 
@@ -99,3 +104,28 @@ def test_there_are_no_more_annotations_than_are_shown() -> None:
     report = failed()
     report.findings = [Finding(FindingKind.EFFECT_LOST, 1, "gone", "effect:after#1")] * 100
     assert len(list(error_commands([(terms(), report)]))) == ANNOTATIONS_AT_MOST
+
+
+# -- of several proofs -----------------------------------------------------------------------
+
+
+def test_several_proofs_are_a_table_and_what_failed() -> None:
+    proofs = [(terms("one"), passed()), (terms("two"), failed()), (terms("three"), nothing())]
+    told = unescaped(summary(proofs))
+    assert told.startswith("### resumeproof: 2 of 3 proofs passed\n")
+    assert "| one | passed | 2 | 0 |\n| two | **FAILED** | 2 | 3 |\n" in told
+    assert [line for line in told.splitlines() if line.startswith("### ")][1:] == [
+        "### resumeproof: two"
+    ]
+
+
+def test_no_more_sections_than_people_read() -> None:
+    told = summary([(terms(str(number)), failed()) for number in range(100)])
+    assert told.count("### ") == 1 + SECTIONS_AT_MOST
+    assert f"and {100 - SECTIONS_AT_MOST} more that failed" in told
+    assert len(told) < 1 << 20
+
+
+def test_annotations_are_as_many_as_are_shown_of_a_step() -> None:
+    commands = list(error_commands([(terms(), failed())] * 10))
+    assert len(commands) == ANNOTATIONS_AT_MOST
