@@ -39,7 +39,9 @@ class Told:
     @cached_property
     def report(self) -> ConformanceReport:
         """The report of it, as of every proof."""
-        report = report_of(self.found.settings, self.found.explored, self.found.plan)
+        report = report_of(
+            self.found.settings, self.found.explored, self.found.discoveries, self.found.plan
+        )
         report.replay = self.replay
         return report
 

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from resumeproof.crash.plan import BASELINE, CrashPlan
@@ -16,7 +16,14 @@ from resumeproof.crash.syscalls.tree import Tree
 from resumeproof.domain.verdict import Finding, Violation
 from resumeproof.proof.commands.baseline import Baseline, run_baseline
 from resumeproof.proof.commands.court import Court
-from resumeproof.proof.commands.images import Images, State, add_cut, add_killed, add_powerless
+from resumeproof.proof.commands.images import (
+    Image,
+    Images,
+    State,
+    add_cut,
+    add_killed,
+    add_powerless,
+)
 from resumeproof.proof.commands.recorded import Recorded, Run, record_in, tree_of
 from resumeproof.proof.commands.settings import Settings
 from resumeproof.proof.commands.site import Judged, Site
@@ -44,6 +51,15 @@ class Explored:
     invalid: dict[str, str] = field(default_factory=dict)
     power: PowerLoss | None = None
     runs: dict[str, Run] = field(default_factory=dict)
+
+    def add(self, state: State, image: Image, judged: Judged | None) -> None:
+        """Note a state that was come to later, and what came of it if that was not known."""
+        if any(known.plan == state.plan for known in self.images.states):
+            return
+        number = self.images.number(image.tree, image.printed)
+        if judged is not None and number == len(self.judged):
+            self.judged.append(judged)
+        self.images.states.append(replace(state, image=number))
 
     def violations(self, state: State) -> Sequence[Violation]:
         """What is wrong once a state was resumed."""
@@ -176,6 +192,7 @@ class Explorer:
                 before=CrashPlan.parse(state.plan).points,
                 printed=printed,
                 after=state.after,
+                power=state.power,
             )
         return explored.images.states[before:]
 

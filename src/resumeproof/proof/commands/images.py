@@ -32,7 +32,7 @@ class State:
     """One place to crash. `after` counts the durable calls before it; `image` is what it leaves.
 
     `origins` counts the boundaries that leave this very state. `power`: the disk lost something
-    that was not synced, as `note` says.
+    that was not synced, at this death or at one before it.
     """
 
     plan: str
@@ -40,7 +40,6 @@ class State:
     image: int
     origins: int = 1
     power: bool = False
-    note: str | None = None
 
 
 @dataclass
@@ -106,10 +105,12 @@ def add_killed(
     before: tuple[CrashPoint, ...] = (),
     printed: bytes = b"",
     after: int = 0,
+    power: bool = False,
 ) -> None:
     """Note the kill states of a recording, of a resume after the deaths `before` if there are any.
 
-    `printed` is what those lives had printed, `after` how many calls they had made.
+    `printed` is what those lives had printed, `after` how many calls they had made; `power`: the
+    disk lost something at one of those deaths.
     """
     for state, tree, said in killed(recording, start):
         images.states.append(
@@ -118,6 +119,7 @@ def add_killed(
                 after=after + state.ordinal - (state.cut is not None),
                 image=images.number(tree, printed + said),
                 origins=state.stands_for,
+                power=power,
             )
         )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from resumeproof.crash.plan import BASELINE, CrashPlan
 from resumeproof.crash.syscalls.device import POSIX
 from resumeproof.crash.syscalls.operations import Recording
@@ -14,8 +16,8 @@ from resumeproof.domain.conformance import (
 )
 from resumeproof.domain.contract import ToolContract
 from resumeproof.domain.course import Undisturbed
-from resumeproof.domain.verdict import Finding
-from resumeproof.proof.commands.discoveries import failing
+from resumeproof.domain.verdict import Finding, Violation
+from resumeproof.proof.commands.discoveries import Discovery, failing
 from resumeproof.proof.commands.exploring import Explored
 from resumeproof.proof.commands.images import State
 from resumeproof.proof.commands.notes import notes_of
@@ -27,14 +29,22 @@ NO_RESUME = "none"
 
 
 def report_of(
-    settings: Settings, explored: Explored, plan: CrashPlan | None = None
+    settings: Settings,
+    explored: Explored,
+    discoveries: Sequence[Discovery] = (),
+    plan: CrashPlan | None = None,
 ) -> ConformanceReport:
-    """The report of an exploration, or of one plan of it."""
+    """The report of an exploration, or of one plan of it; the discoveries explain findings."""
     recorded = explored.baseline.recorded
+    explanations = {(each.state.plan, each.violation): each.explanation for each in discoveries}
+
+    def detail(state: State, violation: Violation) -> str:
+        return "; ".join((violation.detail, *explanations.get((state.plan, violation), ())))
+
     report = ConformanceReport(
         crash_points=len(recorded.recording.calls),
         findings=[
-            Finding(violation.kind, state.after, violation.detail, state.plan)
+            Finding(violation.kind, state.after, detail(state, violation), state.plan)
             for state, violation in failing(explored)
         ],
         scenarios=[_scenario(state, explored) for state in explored.images.states],
@@ -68,7 +78,7 @@ def _scenario(state: State, explored: Explored) -> Scenario:
         (reason for plan, reason in explored.invalid.items() if _rests_on(state.plan, plan)), None
     )
     kill = POWER_LOSS if state.power else None
-    return Scenario(state.plan, state.plan, invalid, kill, state.note)
+    return Scenario(state.plan, state.plan, invalid, kill)
 
 
 def _rests_on(plan: str, recorded_after: str) -> bool:
