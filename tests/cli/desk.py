@@ -65,6 +65,7 @@ class Desk:
         *words: str | os.PathLike[str] | bytes,
         stdin: bytes = b"",
         env: Mapping[str, str] | None = None,
+        timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> Ran:
         ran = subprocess.run(
             [*COMMAND, *words],
@@ -72,7 +73,7 @@ class Desk:
             input=stdin,
             capture_output=True,
             env=environment(env),
-            timeout=TIMEOUT_SECONDS,
+            timeout=timeout_seconds,
         )
         return Ran(ran.returncode, ran.stdout.decode(), ran.stderr.decode())
 

@@ -17,6 +17,8 @@ PACKAGE = Path(resumeproof.__file__).parent
 CALLED = Path(__file__).parent / "explored_lab.py"
 STORES = ("--journal", JOURNAL, "--ledger", LEDGER)
 
+CAMPAIGN_SECONDS = 3_600
+
 FULL = 'connection.execute("PRAGMA synchronous=FULL")\n    if (in_force'
 HALF = """connection.execute("PRAGMA synchronous=FULL")
     if kind.name == "journal":
@@ -65,6 +67,7 @@ def explored(
         *("--", sys.executable, "-m", "resumeproof", "resume"),
         *("--workflow", workflow_id, *STORES),
         env=env,
+        timeout_seconds=CAMPAIGN_SECONDS,
     )
     assert ran.stderr == "", ran
     return ran.status, ran.document
@@ -84,6 +87,7 @@ def test_the_lab_survives_kills_and_power_cuts(desk: Desk) -> None:
 
 
 @pytest.mark.campaign
+@pytest.mark.timeout(CAMPAIGN_SECONDS)
 @pytest.mark.parametrize(("key", "check"), [("k1", "settled"), (None, "honest")])
 def test_the_lab_survives_being_killed_and_cut_off_twice(
     desk: Desk, key: str | None, check: str
