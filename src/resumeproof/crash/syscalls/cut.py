@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 
 from resumeproof.crash.syscalls import operations as op
 from resumeproof.crash.syscalls.device import POSIX
@@ -86,10 +85,15 @@ class Cut:
 
         And whether it surely leaves what a way before it left.
         """
-        telling = dict.fromkeys(self._telling())
         repetition = Repetition(self.disk, self.pending)
-        for losses in chain(telling, (one for one in self._all() if one not in telling)):
-            yield losses, repetition.of(losses)
+        telling: set[Losses] = set()
+        for losses in self._telling():
+            if losses not in telling:
+                telling.add(losses)
+                yield losses, repetition.of(losses)
+        for losses in self._all():
+            if losses not in telling:
+                yield losses, repetition.of(losses)
 
     def _telling(self) -> Iterator[Losses]:
         """All lost; one lost; one kept; the first few kept; one torn."""

@@ -20,14 +20,13 @@ def count_prefixes(needs: Mapping[int, frozenset[int]]) -> int:
 
     def count(keys: frozenset[int]) -> int:
         # A product over what hangs together; there, one key is out with its users, or in with its
-        # needs. The most even split keeps the recursion flat.
+        # needs. One from the middle keeps the recursion flat.
         if keys not in known:
             product = 1
             for part in _parts(keys, below, users):
-                split = [
-                    (part - _reach(k, part, users), part - _reach(k, part, below)) for k in part
-                ]
-                without, within = min(split, key=lambda pair: max(map(len, pair)))
+                pivot = sorted(part)[len(part) // 2]
+                without = part - _reach(pivot, part, users)
+                within = part - _reach(pivot, part, below)
                 product *= count(without) + count(within)
             known[keys] = product
         return known[keys]
