@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 _TOKEN: Final = re.compile(r'"[^"]*"|[\[({]|[\])}]|, |[^"\[\](){},]+|,')
-_DESCRIPTOR: Final = re.compile(r"(-?\d+|0x[0-9a-f]+|AT_FDCWD)(?:<([^>]*)>(\(deleted\))?)?")
+_DESCRIPTOR: Final = re.compile(r"(0x[0-9a-f]+|-?\d+|AT_FDCWD)(?:<([^>]*)>(\(deleted\))?)?")
 _ESCAPED: Final = re.compile(r"\\x([0-9a-f]{2})")
 _BASES: Final = re.compile(r'iov_base=("[^"]*"(?:\.\.\.)?|[^,}]*)')
 _INTEGER: Final = re.compile(r"-?(?:0x[0-9a-f]+|\d+)")

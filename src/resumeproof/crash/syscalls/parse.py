@@ -16,7 +16,7 @@ from typing import Final
 _LINE: Final = re.compile(r"(\d+) +(?:\[ *(\d+|\?+)\] )?(.*)", re.DOTALL)
 _RESUMED: Final = re.compile(r"<\.\.\. (\w+) resumed>(.*)", re.DOTALL)
 _STARTED: Final = re.compile(r"(\w+)\((.*)", re.DOTALL)
-_RESULT: Final = re.compile(r"(-?\d+|0x[0-9a-f]+|\?)")
+_RESULT: Final = re.compile(r"(0x[0-9a-f]+|-?\d+|\?)")
 _ENDED: Final = re.compile(r"\+\+\+ (exited with|killed by|superseded by execve in pid) (\w+)")
 _BIRTH: Final = re.compile(r"^\d+ +(?:\[ *\d+\] )?(?:<\.\.\. )?(?:v?fork|clone3?)\b")
 _UNFINISHED: Final = " <unfinished ...>"

@@ -42,6 +42,9 @@ static void contents(void) {
     MUST(lseek(fd, 0, SEEK_SET));
     MUST(write(fd, "end", 3));
     MUST(fcntl(fd, F_SETFL, 0));
+    MUST(lseek(fd, 2, SEEK_SET));
+    MUST(read(fd, page, 3)); /* moves the offset */
+    MUST(write(fd, "read", 4));
     MUST(ftruncate(fd, 20));
     MUST(truncate("plain", 9000));
     MUST(fallocate(fd, 0, 8000, 4000));
