@@ -24,6 +24,12 @@ _HEADER: Final = struct.Struct("!I")
 GO: Final = b"g"
 
 
+def framed(frame: tuple[object, ...]) -> bytes:
+    """One frame, as it goes through a pipe."""
+    body = pickle.dumps(frame)
+    return _HEADER.pack(len(body)) + body
+
+
 class LifeChannel:
     """The life's end of the conversation; every thread of the life may use it."""
 
@@ -34,8 +40,7 @@ class LifeChannel:
 
     def send(self, *frame: object) -> None:
         """Send one frame. Raises `OSError` where the subject has closed the pipe."""
-        body = pickle.dumps(frame)
-        view = memoryview(_HEADER.pack(len(body)) + body)
+        view = memoryview(framed(frame))
         with self._lock:
             while view:
                 view = view[os.write(self._up, view) :]

@@ -1,31 +1,27 @@
 """Lives that are forked from a process which was there before the subject was touched.
 
-A `LifeHost` is the only thread of its process. It forks a child for each life, listens to what the
-life says about itself, and waits for its death by SIGCHLD; whatever outlives the life is found and
-ended. So closures and local classes work as subjects, and no life sees another's module globals.
+A `LifeHost` has each life forked by a process that does nothing else, listens to what the life says
+about itself, and hears of its death; whatever outlives the life is found and ended. So closures and
+local classes work as subjects, and no life sees another's module globals.
 """
 
 from __future__ import annotations
 
-import gc
 import os
 import select
-import signal
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from resumeproof.crash.adoption import adopting_orphans
-from resumeproof.crash.becoming import StandardStreams, live
 from resumeproof.crash.capture import Capture
-from resumeproof.crash.channel import GO, Frames, LifeChannel
-from resumeproof.crash.kill import kill_life
-from resumeproof.crash.leftovers import end_leftovers
+from resumeproof.crash.channel import GO, Frames
+from resumeproof.crash.forker import READ_BYTES, BodyOf, Death, Forker
 from resumeproof.crash.process import ChildExit
+from resumeproof.errors import WorkerDied
 
-_READ_BYTES: Final = 1 << 16
 _DEATH_SECONDS: Final = 10.0
 
 
@@ -60,84 +56,67 @@ class ForkedLife:
 
 
 class LifeHost:
-    """Forks lives, one at a time, and sees each to its end. Use as a context manager.
+    """Has lives forked, one at a time, and sees each to its end. Use as a context manager.
 
+    `body_of` tells what a life does that was ordered so: it is asked in the life's own process.
     `private` are descriptors of this process that no life may inherit, such as a pipe whose end
     somebody waits for.
     """
 
-    def __init__(self, private: Sequence[int] = ()) -> None:
+    def __init__(self, body_of: BodyOf, private: Sequence[int] = ()) -> None:
+        self._body_of = body_of
         self._private = private
-        self._adopting = adopting_orphans()
-        self._wake_read, self._wake_write = os.pipe()
-        os.set_blocking(self._wake_read, False)
-        os.set_blocking(self._wake_write, False)
-        self._streams = StandardStreams()
-        self._living: set[int] = set()
 
     def __enter__(self) -> LifeHost:
-        self._adopting.__enter__()
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
-        # What the lives share with this process stays shared: no collection touches it.
-        gc.collect()
-        gc.freeze()
-        gc.disable()
+        self._forker = Forker(self._body_of, self._private)
         return self
 
-    def __exit__(self, *error: object) -> None:
-        gc.enable()
-        signal.set_wakeup_fd(-1)
-        os.close(self._wake_read)
-        os.close(self._wake_write)
-        self._adopting.__exit__(None, None, None)
+    def __exit__(self, *_: object) -> None:
+        self._forker.close()
 
     def run(
         self,
-        body: Callable[[LifeChannel], object],
+        order: object,
         *,
         timeout_seconds: float,
         at_boundary: Callable[[BoundaryNotice], None] | None = None,
     ) -> ForkedLife:
-        """Fork a life that runs `body`, and return it when it is dead.
+        """Have a life forked that carries out `order`, and return it when it is dead.
 
-        `body` returns the outcome, which must be picklable. `at_boundary` is called while the
-        life stands still; the time it takes does not count. A life that does not end within
-        `timeout_seconds` is killed.
+        `order` must be picklable. `at_boundary` is called while the life stands still; the time it
+        takes does not count. A life that does not end within `timeout_seconds` is killed. Raises
+        `WorkerDied` where a life has killed the process that forked it.
         """
         up_read, up_write = os.pipe()
         down_read, down_write = os.pipe()
         out_read, out_write = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            ours = (up_read, down_write, out_read, self._wake_read, self._wake_write)
-            for descriptor in (*ours, *self._private):
-                os.close(descriptor)
-            live(body, LifeChannel(up_write, down_read), out_write, self._streams)
-        for descriptor in (up_write, down_read, out_write):
-            os.close(descriptor)
-        watch = _Watch(pid, up_read, out_read, down_write, self._wake_read, at_boundary)
-        self._living.add(pid)
         try:
-            status = watch.until_death(timeout_seconds)
-        except BaseException:
-            kill_life(pid)
-            os.waitpid(pid, 0)
-            raise
+            number = self._forker.fork(order, (up_write, down_read, out_write))
+            for descriptor in (up_write, down_read, out_write):
+                os.close(descriptor)
+            watch = _Watch(self._forker, number, up_read, out_read, down_write, at_boundary)
+            try:
+                death = watch.until_death(timeout_seconds)
+            except BaseException:
+                with suppress(EOFError, OSError):
+                    self._forker.kill(number)
+                    self._forker.wait_for_death(number)
+                raise
+        except (EOFError, BrokenPipeError, ConnectionResetError) as error:
+            died = os.waitstatus_to_exitcode(self._forker.close())
+            raise WorkerDied(ChildExit.of(died).text) from error
         finally:
-            self._living.discard(pid)
             for descriptor in (up_read, out_read, down_write):
                 os.close(descriptor)
-        left = end_leftovers(pid, self._living)
         return ForkedLife(
-            exit=ChildExit.of(os.waitstatus_to_exitcode(status)),
+            exit=ChildExit.of(os.waitstatus_to_exitcode(death.status)),
             witness=watch.witness,
             outcome=watch.outcome,
             ended=watch.ended,
             output=watch.output.text(),
             timed_out=watch.timed_out,
-            orphans=tuple(sorted(left)),
-            locked=frozenset().union(*left.values()),
+            orphans=tuple(sorted(death.left)),
+            locked=frozenset().union(*death.left.values()),
         )
 
 
@@ -146,14 +125,15 @@ class _Watch:
 
     def __init__(
         self,
-        pid: int,
+        forker: Forker,
+        number: int,
         up: int,
         out: int,
         down: int,
-        wake: int,
         at_boundary: Callable[[BoundaryNotice], None] | None,
     ) -> None:
-        self._pid, self._up, self._out, self._down, self._wake = pid, up, out, down, wake
+        self._forker, self._number = forker, number
+        self._up, self._out, self._down = up, out, down
         self._at_boundary = at_boundary
         self._frames = Frames()
         self.output = Capture()
@@ -162,40 +142,37 @@ class _Watch:
         self.ended = False
         self.timed_out = False
 
-    def until_death(self, timeout_seconds: float) -> int:
-        """Listen until the life is dead and reaped; return its wait status."""
+    def until_death(self, timeout_seconds: float) -> Death:
+        """Listen until the life is dead and buried. Raises `EOFError` where its forker died."""
         poll = select.poll()
-        for descriptor in (self._up, self._out, self._wake):
+        for descriptor in (self._up, self._out):
             os.set_blocking(descriptor, False)
             poll.register(descriptor, select.POLLIN)
+        poll.register(self._forker, select.POLLIN)
         deadline = time.monotonic() + timeout_seconds
         while True:
             left_seconds = deadline - time.monotonic()
             if left_seconds <= 0:
                 self.timed_out = True
-                kill_life(self._pid)
+                self._forker.kill(self._number)
                 deadline = time.monotonic() + _DEATH_SECONDS
             for descriptor, _ in poll.poll(max(0.0, left_seconds) * 1000):
-                if descriptor == self._wake:
-                    _drain(self._wake)
-                elif not self._hear(descriptor):
-                    poll.unregister(descriptor)
-                    continue
+                if descriptor == self._forker.fileno():
+                    self._forker.hear()
+                elif self._hear(descriptor):
+                    deadline += self._answer()
                 else:
-                    stood_seconds = self._answer()
-                    if not stood_seconds:
-                        continue
-                    deadline += stood_seconds
-                # Asked after a stand as well: whoever ran meanwhile has heard the wake-up call.
-                reaped, status = os.waitpid(self._pid, os.WNOHANG)
-                if reaped:
+                    poll.unregister(descriptor)
+                # Asked after a stand as well: whoever ran meanwhile may have heard of it.
+                death = self._forker.death_of(self._number)
+                if death is not None:
                     self._hear_out()
-                    return status
+                    return death
 
     def _hear(self, descriptor: int) -> bool:
         """Take what there is to read; False at the pipe's end."""
         try:
-            piece = os.read(descriptor, _READ_BYTES)
+            piece = os.read(descriptor, READ_BYTES)
         except BlockingIOError:
             return True
         if descriptor == self._out:
@@ -207,9 +184,9 @@ class _Watch:
     def _hear_out(self) -> None:
         """Take what a dead life had still said. Bounded: an orphan may go on for ever."""
         for descriptor in (self._up, self._out):
-            for _ in range(_READ_BYTES):
+            for _ in range(READ_BYTES):
                 try:
-                    piece = os.read(descriptor, _READ_BYTES)
+                    piece = os.read(descriptor, READ_BYTES)
                 except BlockingIOError:
                     break
                 if not piece:
@@ -243,11 +220,3 @@ class _Watch:
                 self.outcome = outcome
                 self.ended = True
         return 0.0
-
-
-def _drain(descriptor: int) -> None:
-    try:
-        while os.read(descriptor, _READ_BYTES):
-            pass
-    except BlockingIOError:
-        return

@@ -107,13 +107,15 @@ class LivingLab:
         ):
             if not at_last:
                 return tuple(at_any_prefix(journal))
-            return tuple(against_driver(journal, ledger, self._lab.workflow_id))
+            return tuple(against_driver(journal, ledger, _workflow_in(journal)))
 
     def _resume(self, order: Order, watch: BoundaryWatch) -> None:
+        with SqliteJournal.open_reader(order.root / JOURNAL_NAME) as journal:
+            workflow_id = _workflow_in(journal)
         try:
             resume(
                 self._lab.site(order.root, order.life),
-                self._lab.workflow_id,
+                workflow_id,
                 watched(CountedCalls(watch.reach)),
             )
         except (ReconciliationRequired, NotYet):
@@ -122,7 +124,13 @@ class LivingLab:
 
     def _state(self, root: Path) -> dict[str, object]:
         with SqliteJournal.open_reader(root / JOURNAL_NAME) as journal:
-            workflow = hold(journal, self._lab.workflow_id).workflow
+            workflow = hold(journal, _workflow_in(journal)).workflow
         if workflow.status is Status.UNKNOWN:
             return {"status": Unknown(workflow.key or workflow.id)}
         return {"status": str(workflow.status)}
+
+
+def _workflow_in(journal: SqliteJournal) -> str:
+    """The id of the one workflow of a lab's journal: a life knows nothing but what lies there."""
+    (stored,) = journal.rows()
+    return str(stored.row["id"])

@@ -197,8 +197,8 @@ def _played(subject: AgentSubject, settings: Settings) -> Found:
             return Found(failed=str(error))
 
     def task(report: Report) -> object:
-        with LifeHost(private=[report.descriptor]) as host:
-            return host.run(body, timeout_seconds=settings.timeout_seconds)
+        with LifeHost(lambda order: body, private=[report.descriptor]) as host:
+            return host.run(None, timeout_seconds=settings.timeout_seconds)
 
     (message,) = Crew().run([task])
     life = message.content

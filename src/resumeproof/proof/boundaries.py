@@ -24,7 +24,7 @@ class BoundaryWatch:
         order = self._order
         if order.dies_at == (name, occurrence):
             self._channel.die_at(name, occurrence, order.kill)
-        if order.stands_at is not None and order.stands_at(name, occurrence):
+        if order.stands((name, occurrence)):
             # A fork copies one thread and no child: then the copy would not be this life.
             if threading.active_count() > 1 or _has_child():
                 self.shareable = False

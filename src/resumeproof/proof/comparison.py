@@ -53,6 +53,12 @@ class Wording:
             return type(value)(self._text(str(value)))
         return value
 
+    def touches(self, text: str) -> bool:
+        """Whether there may be anything to replace in a text."""
+        return (self.root is not None and self.root in text) or (
+            self.run_id != self.baseline_run_id and self.run_id in text
+        )
+
     def _text(self, text: str) -> str:
         if self.root is not None and self.root in text:
             text = text.replace(self.root, SCENARIO)

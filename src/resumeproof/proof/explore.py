@@ -135,16 +135,17 @@ class _Proof:
 
     def _shared(self, baseline: Baseline, jobs: int) -> list[Share] | _Unshareable:
         """All crash points over shared prefixes, or why that turns out not to be possible."""
-        sample = spread(self._points(baseline))
+        points = self._points(baseline)
+        sample = spread(points)
+        dealt = [
+            frozenset(point for point in points if self._subject.share_of(point) % jobs == number)
+            for number in range(jobs)
+        ]
 
         def task_of(number: int) -> Callable[[Worker, Report], object]:
             def task(worker: Worker, report: Report) -> object:
                 try:
-                    return worker.explore(
-                        baseline,
-                        lambda boundary: self._subject.share_of(boundary) % jobs == number,
-                        sample,
-                    )
+                    return worker.explore(baseline, dealt[number], sample)
                 except NotShareable as error:
                     return _Unshareable(str(error))
 
@@ -200,7 +201,7 @@ class _Proof:
         def work(report: Report) -> object:
             if baseline is not None and baseline.awaited:
                 prepare_host()
-            with self._lives.host(report) as host:
+            with self._lives.host(self._subject, report) as host:
                 worker = Worker(self._subject, self._settings, host, place, report)
                 return task(worker, report)
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from resumeproof.crash.forked import BoundaryNotice, ForkedLife, LifeHost
 from resumeproof.proof.crew import Crew, Message, Report, Task
-from resumeproof.proof.living import Body
+from resumeproof.proof.living import LivingSubject, Order
 
 
 class Host(Protocol):
@@ -17,7 +17,7 @@ class Host(Protocol):
 
     def run(
         self,
-        body: Body,
+        order: Order,
         *,
         timeout_seconds: float,
         at_boundary: Callable[[BoundaryNotice], None] | None = None,
@@ -34,9 +34,13 @@ class Workers(Protocol):
 class Lives:
     """One isolation. `traced`: its lives can stand at a boundary while a copy of them is killed."""
 
-    host: Callable[[Report], AbstractContextManager[Host]]
+    host: Callable[[LivingSubject, Report], AbstractContextManager[Host]]
     workers: Callable[[], Workers]
     traced: bool
 
 
-FORKED = Lives(host=lambda report: LifeHost(private=[report.descriptor]), workers=Crew, traced=True)
+FORKED = Lives(
+    host=lambda subject, report: LifeHost(subject.body, private=[report.descriptor]),
+    workers=Crew,
+    traced=True,
+)

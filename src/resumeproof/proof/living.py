@@ -25,8 +25,9 @@ class Order:
     """What one life is to do, in a scenario that lies at `root`.
 
     `life` is its number in the scenario, from 1. With `only_reread` it opens the subject and asks
-    for its state, and does nothing else. `dies_at` is where it dies by `kill`; `stands_at` picks
-    the boundaries at which a copy of it is sent to death while the host looks around.
+    for its state, and does nothing else. `dies_at` is where it dies by `kill`; `stands_at` names
+    the boundaries at which a copy of it is sent to death while the host looks around; and of those
+    it stands at what is `only`, unless that is None. An order is sent to the life's own process.
     """
 
     root: Path
@@ -35,7 +36,13 @@ class Order:
     only_reread: bool = False
     dies_at: Boundary | None = None
     kill: Kill = Kill.SIGKILL
-    stands_at: Callable[[str, int], bool] | None = None
+    stands_at: tuple[str, ...] = ()
+    only: frozenset[Boundary] | None = None
+
+    def stands(self, boundary: Boundary) -> bool:
+        """Whether the life stands still there."""
+        name, _ = boundary
+        return name in self.stands_at and (self.only is None or boundary in self.only)
 
 
 @dataclass(frozen=True)
@@ -105,7 +112,9 @@ class LivingSubject(Protocol):
         """Fill a scenario's new, empty root, as the first life will find it."""
         ...
 
-    def body(self, order: Order) -> Body: ...
+    def body(self, order: Order) -> Body:
+        """What a life does, asked in its own process, which was never told what `lay_out` did."""
+        ...
 
     def remains(self, root: Path) -> Remains:
         """Look at what the dead lives of a scenario have left."""

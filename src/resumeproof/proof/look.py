@@ -57,7 +57,18 @@ def sound_outcome(life: ForkedLife, name: str) -> LifeOutcome:
 
 def effects_seen(effects: Sequence[Effect], wording: Wording) -> list[Effect]:
     """The effects in the baseline's words."""
+    # Nearly always there is nothing to replace, and one look at all the texts tells.
+    texts = [effect.key or "" for effect in effects]
+    texts += [effect.payload for effect in effects if type(effect.payload) is str]
+    if not wording.touches("\n".join(texts)):
+        return [
+            effect if type(effect.payload) in _SIMPLE else _worded(effect, wording)
+            for effect in effects
+        ]
     return [_worded(effect, wording) for effect in effects]
+
+
+_SIMPLE = frozenset({str, int, float, bool, type(None)})
 
 
 def _worded(effect: Effect, wording: Wording) -> Effect:

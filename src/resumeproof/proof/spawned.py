@@ -17,7 +17,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from resumeproof.crash.channel import LifeChannel
 from resumeproof.crash.forked import BoundaryNotice, ForkedLife
 from resumeproof.crash.process import Life, run_life
 from resumeproof.errors import UsageRefused
@@ -25,7 +24,7 @@ from resumeproof.proof.agent import AgentSubject
 from resumeproof.proof.context import Context
 from resumeproof.proof.crew import Crew, Message, Report, Task
 from resumeproof.proof.lives import Host, Lives
-from resumeproof.proof.living import Body, LifeOutcome, Order
+from resumeproof.proof.living import LivingSubject, Order
 from resumeproof.proof.payload import pack
 
 OUTCOME_NAME = "outcome"
@@ -58,17 +57,6 @@ class NamedFactory:
 
 
 @dataclass(frozen=True)
-class SpawnedBody:
-    """What one life does, in a form that another interpreter can be told."""
-
-    agent: AgentSubject
-    order: Order
-
-    def __call__(self, channel: LifeChannel) -> LifeOutcome:
-        return AgentSubject.body(self.agent, self.order)(channel)
-
-
-@dataclass(frozen=True)
 class SpawnedAgent(AgentSubject):
     """An agent whose factory and inputs can be pickled.
 
@@ -79,27 +67,26 @@ class SpawnedAgent(AgentSubject):
         for number, item in enumerate(self.inputs):
             pack(item, f"inputs[{number}]")
 
-    def body(self, order: Order) -> Body:
-        return SpawnedBody(self, order)
-
 
 class SpawnHost:
-    """Starts an interpreter for each life, and sees it to its end."""
+    """Starts an interpreter for each life of a subject that can be pickled; sees it to its end."""
+
+    def __init__(self, subject: LivingSubject) -> None:
+        self._subject = subject
 
     def run(
         self,
-        body: Body,
+        order: Order,
         *,
         timeout_seconds: float,
         at_boundary: Callable[[BoundaryNotice], None] | None = None,
     ) -> ForkedLife:
-        """Start a life that runs a `SpawnedBody`; return it when it is dead."""
-        assert isinstance(body, SpawnedBody)
+        """Start a life that carries out `order`; return it when it is dead."""
         # Beside the scenario, where it is removed with it, even if this worker is killed.
-        with TemporaryDirectory(prefix="life-", dir=body.order.root.parent) as name:
+        with TemporaryDirectory(prefix="life-", dir=order.root.parent) as name:
             place = Path(name)
             # Where modules are found comes first: without it the rest cannot be read.
-            specification = pickle.dumps(sys.path) + pickle.dumps(body)
+            specification = pickle.dumps(sys.path) + pickle.dumps((self._subject, order))
             (place / SPECIFICATION_NAME).write_bytes(specification)
             life = run_life(
                 [sys.executable, "-m", "resumeproof.proof.spawned_life", name],
@@ -150,8 +137,8 @@ class _Heard(Report):
         self.said.append(content)
 
 
-def _host(report: Report) -> AbstractContextManager[Host]:
-    return nullcontext(SpawnHost())
+def _host(subject: LivingSubject, report: Report) -> AbstractContextManager[Host]:
+    return nullcontext(SpawnHost(subject))
 
 
 SPAWNED = Lives(host=_host, workers=Crew if hasattr(os, "fork") else Alone, traced=False)

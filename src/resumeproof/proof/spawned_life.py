@@ -35,11 +35,11 @@ def live(directory: Path) -> None:
     with (directory / SPECIFICATION_NAME).open("rb") as specification:
         sys.path[:] = pickle.load(specification)
         try:
-            body = pickle.load(specification)
+            subject, order = pickle.load(specification)
         except Exception as error:
             outcome = LifeOutcome(raised=described(error), refused=None, state=None, passed=())
         else:
-            outcome = body(SpawnedChannel())
+            outcome = subject.body(order)(SpawnedChannel())
     unfinished = directory / f"{OUTCOME_NAME}.unfinished"
     unfinished.write_bytes(pickle.dumps(outcome))
     unfinished.rename(directory / OUTCOME_NAME)

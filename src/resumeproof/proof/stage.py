@@ -45,7 +45,7 @@ class Stage:
         self, order: Order, at_boundary: Callable[[BoundaryNotice], None] | None = None
     ) -> ForkedLife:
         return self._host.run(
-            self.subject.body(order),
+            order,
             timeout_seconds=self.settings.timeout_seconds,
             at_boundary=at_boundary,
         )

@@ -41,10 +41,6 @@ class _Killed:
     problem: str | None = None
 
 
-Picks = Callable[[Boundary], bool]
-"""Which boundaries belong to a worker's share."""
-
-
 class Worker:
     """One host of lives, in one directory, for one subject."""
 
@@ -96,21 +92,27 @@ class Worker:
 
     # -- a share of the crash points, over shared prefixes ---------------------------------------
 
-    def explore(self, baseline: Baseline, picks: Picks, sample: Set[Boundary]) -> Share:
-        """Try all crash points that `picks` picks; those in `sample` are carried out in full, too.
+    def explore(
+        self, baseline: Baseline, points: frozenset[Boundary], sample: Set[Boundary]
+    ) -> Share:
+        """Try all these crash points; those in `sample` are carried out in full, too.
 
         Raises `NotShareable` where sharing the prefix would prove something else.
         """
         self._sample = sample
         self._site.lay_out()
-        life = self._trace(baseline, self._stage.order(self._settings.run_id, 1), (), picks)
+        life = self._trace(baseline, self._stage.order(self._settings.run_id, 1), (), points)
         self._require_shareable(sound_outcome(life, "the traced life"))
         return self.share
 
     def _trace(
-        self, baseline: Baseline, order: Order, deaths: tuple[CrashPoint, ...], picks: Picks
+        self,
+        baseline: Baseline,
+        order: Order,
+        deaths: tuple[CrashPoint, ...],
+        only: frozenset[Boundary] | None,
     ) -> ForkedLife:
-        """Run a life that stands at its boundaries, and try a death at each."""
+        """Run a life that stands at its boundaries, or only at these, and try a death at each."""
 
         def stand(notice: BoundaryNotice) -> None:
             points = (*deaths, CrashPoint(notice.name, notice.occurrence))
@@ -120,10 +122,8 @@ class Worker:
             with self._site.put_aside() as image:
                 self._try_image(baseline, image, points)
 
-        def wanted(name: str, occurrence: int) -> bool:
-            return name in self._settings.boundaries and picks((name, occurrence))
-
-        return self._stage.run(replace(order, stands_at=wanted), at_boundary=stand)
+        standing = replace(order, stands_at=self._settings.boundaries, only=only)
+        return self._stage.run(standing, at_boundary=stand)
 
     def _account(self, plan: CrashPlan, copy_status: int) -> None:
         self.share.enumerated += 1
@@ -172,11 +172,7 @@ class Worker:
         self._site.lay_out(image)
         order = self._stage.order(scenario_run_id(self._settings.run_id, deaths), len(deaths) + 1)
         deeper = len(deaths) < self._settings.depth
-        life = (
-            self._trace(baseline, order, deaths, lambda boundary: True)
-            if deeper
-            else self._stage.run(order)
-        )
+        life = self._trace(baseline, order, deaths, None) if deeper else self._stage.run(order)
         outcome = life.outcome
         asked = isinstance(outcome, LifeOutcome) and outcome.run_id_was_read
         if deeper and isinstance(outcome, LifeOutcome):

@@ -1,0 +1,208 @@
+"""The process that forks lives, and does nothing else.
+
+Whoever orders lives and judges them touches much memory between two forks, and after each fork the
+kernel copies every page that is touched, one fault at a time (fork(2), NOTES). So the lives are
+forked by a process of their own kind: it sleeps between two orders, and keeps what it was forked
+with. It adopts and ends whatever outlives a life.
+
+    host -> forker    an order, with three descriptors for the life; or a word to kill one
+    forker -> host    a life is dead: its wait status, and what had outlived it
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import select
+import signal
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from resumeproof.crash.adoption import adopting_orphans, die_with_parent
+from resumeproof.crash.becoming import StandardStreams, live
+from resumeproof.crash.channel import Frames, LifeChannel, framed
+from resumeproof.crash.kill import kill_life, leave
+from resumeproof.crash.leftovers import end_leftovers
+
+READ_BYTES: Final = 1 << 16
+_DESCRIPTORS_OF_A_LIFE: Final = 3
+
+BodyOf = Callable[[Any], Callable[[LifeChannel], object]]
+"""What a life does that was ordered so; it returns the life's outcome, which must be picklable."""
+
+
+@dataclass(frozen=True)
+class Death:
+    """A life is dead. `status` is as `os.waitpid` gives it.
+
+    `left` are the processes that had outlived it, each with the files that it held a lock on.
+    """
+
+    status: int
+    left: Mapping[int, frozenset[Path]]
+
+
+class Forker:
+    """The host's side: orders lives, and hears of their deaths.
+
+    `private` are descriptors of this process that neither the forker nor a life may inherit.
+    """
+
+    def __init__(self, body_of: BodyOf, private: Sequence[int]) -> None:
+        self._link, theirs = socket.socketpair()
+        self._ordered = 0
+        self._frames = Frames()
+        self._deaths: dict[int, Death] = {}
+        self._status: int | None = None
+        self._pid = os.fork()
+        if self._pid == 0:
+            _serve(theirs, body_of, [self._link.fileno(), *private])
+        theirs.close()
+        self._link.setblocking(False)
+
+    def fileno(self) -> int:
+        """Readable when there is something to hear."""
+        return self._link.fileno()
+
+    def fork(self, order: object, descriptors: Sequence[int]) -> int:
+        """Order a life with these three descriptors of its own; return its number."""
+        self._ordered += 1
+        self._say(("live", self._ordered, pickle.dumps(order)), descriptors)
+        return self._ordered
+
+    def kill(self, number: int) -> None:
+        """Have a life killed, if it is not dead already."""
+        self._say(("kill", number))
+
+    def _say(self, frame: tuple[object, ...], descriptors: Sequence[int] = ()) -> None:
+        self._link.setblocking(True)
+        try:
+            message = framed(frame)
+            # Descriptors come with the first byte; what does not fit follows (sendmsg(2)).
+            sent = socket.send_fds(self._link, [message], descriptors) if descriptors else 0
+            self._link.sendall(message[sent:])
+        finally:
+            self._link.setblocking(False)
+
+    def hear(self) -> None:
+        """Take what there is to hear. Raises `EOFError` where the forker is gone."""
+        with suppress(BlockingIOError):
+            piece = self._link.recv(READ_BYTES)
+            if not piece:
+                raise EOFError
+            self._frames.add(piece)
+        for number, death in self._frames.whole():
+            self._deaths[number] = death
+
+    def death_of(self, number: int) -> Death | None:
+        """The death of a life, once it was heard of; asked for once."""
+        return self._deaths.pop(number, None)
+
+    def wait_for_death(self, number: int) -> Death:
+        """Wait until a life is dead that was killed. Raises `EOFError` as `hear` does."""
+        while True:
+            death = self.death_of(number)
+            if death is not None:
+                return death
+            select.select([self._link], [], [])
+            self.hear()
+
+    def close(self) -> int:
+        """Let the forker go, with its lives; return its wait status."""
+        self._link.close()
+        if self._status is None:
+            self._status = os.waitpid(self._pid, 0)[1]
+        return self._status
+
+
+# -- in the forker's own process -------------------------------------------------------------
+
+
+def _serve(link: socket.socket, body_of: BodyOf, foreign: Sequence[int]) -> NoReturn:
+    status = 1
+    try:
+        die_with_parent()
+        for descriptor in foreign:
+            os.close(descriptor)
+        with adopting_orphans():
+            _Server(link, body_of).serve()
+        status = 0
+    finally:
+        leave(status)
+
+
+class _Server:
+    def __init__(self, link: socket.socket, body_of: BodyOf) -> None:
+        self._link = link
+        self._body_of = body_of
+        self._frames = Frames()
+        self._living: dict[int, int] = {}  # numbers by their pids
+        self._wake_read, self._wake_write = os.pipe()
+        os.set_blocking(self._wake_read, False)
+        os.set_blocking(self._wake_write, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
+        self._streams = StandardStreams()
+        # What the lives share with this process stays shared: no collection touches it.
+        gc.collect()
+        gc.freeze()
+        gc.disable()
+
+    def serve(self) -> None:
+        """Fork what is ordered and bury what is dead, until the host is gone."""
+        poll = select.poll()
+        poll.register(self._link, select.POLLIN)
+        poll.register(self._wake_read, select.POLLIN)
+        while True:
+            for descriptor, _ in poll.poll():
+                if descriptor == self._wake_read:
+                    self._bury()
+                elif not self._listen():
+                    return
+
+    def _listen(self) -> bool:
+        """Take an order; False where the host is gone."""
+        piece, descriptors, _, _ = socket.recv_fds(self._link, READ_BYTES, _DESCRIPTORS_OF_A_LIFE)
+        if not piece:
+            return False
+        self._frames.add(piece)
+        for frame in self._frames.whole():
+            match frame:
+                case ("live", number, order):
+                    self._fork(number, order, descriptors)
+                case ("kill", number):
+                    for pid in [pid for pid, named in self._living.items() if named == number]:
+                        kill_life(pid)
+        return True
+
+    def _fork(self, number: int, order: bytes, descriptors: Sequence[int]) -> None:
+        pid = os.fork()
+        if pid == 0:
+            self._link.close()
+            os.close(self._wake_read)
+            os.close(self._wake_write)
+            up, down, out = descriptors
+            # Read in the life, so that nothing of it is left in this process.
+            live(self._body(order), LifeChannel(up, down), out, self._streams)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        self._living[pid] = number
+
+    def _body(self, order: bytes) -> Callable[[LifeChannel], object]:
+        return lambda channel: self._body_of(pickle.loads(order))(channel)
+
+    def _bury(self) -> None:
+        with suppress(BlockingIOError):
+            while os.read(self._wake_read, READ_BYTES):
+                pass
+        for pid in list(self._living):
+            reaped, status = os.waitpid(pid, os.WNOHANG)
+            if reaped:
+                number = self._living.pop(pid)
+                left = end_leftovers(pid, self._living.keys())
+                self._link.sendall(framed((number, Death(status, left))))
