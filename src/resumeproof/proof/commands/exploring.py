@@ -85,8 +85,7 @@ class Explorer:
 
     def explore(self) -> Explored:
         """Try every state. Raises `SubjectFailed` where the program fails without a crash."""
-        explored = self._recorded()
-        self._add_states(explored)
+        explored = self.enumerated()
         self._progress.start(len(explored.images.states))
         self._judge(explored)
         level = explored.images.states[:]
@@ -138,12 +137,15 @@ class Explorer:
         runs = {BASELINE: Run(self._settings.command, recorded)}
         return Explored(baseline, Images(), invalid=invalid, runs=runs)
 
-    def _add_states(self, explored: Explored) -> None:
+    def enumerated(self) -> Explored:
+        """Record the program, and list all states of one death; none of them is judged."""
+        explored = self._recorded()
         recorded = explored.baseline.recorded
         add_killed(explored.images, recorded.recording, recorded.start)
         if self._settings.power_loss:
             explored.power = PowerLoss(recorded.recording, recorded.start, self._settings.budget)
             add_powerless(explored.images, recorded.recording, explored.power)
+        return explored
 
     def _judge(self, explored: Explored) -> None:
         """Judge the images that have not been judged."""
