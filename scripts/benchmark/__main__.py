@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from benchmark import growth, scenarios, start, steps
+from benchmark import growth, opening, scenarios, start, states, steps
 from benchmark.measure import Bound, Count, Finding, Note, Ratio
 
 
@@ -26,9 +26,11 @@ class Section(Protocol):
 SECTIONS: Mapping[str, Section] = MappingProxyType(
     {
         "scenarios": scenarios.section,
+        "states": states.section,
         "steps": steps.section,
         "start": start.section,
         "growth": growth.section,
+        "report": opening.section,
     }
 )
 

@@ -18,6 +18,7 @@ import psutil
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from benchmark.campaign import campaign
 from tests.browser import reports
 from tests.browser.look import Look, opened
 from tests.browser.reports import Written, write
@@ -42,7 +43,7 @@ REPORTS = {
     "older proof": reports.older,
     "hostile demo": reports.hostile_demo,
     "hostile proof": reports.hostile_proof,
-    "campaign": reports.campaign,
+    "campaign": campaign,
 }
 
 
@@ -57,14 +58,15 @@ def nothing_left_behind(browser: Browser) -> Iterator[None]:
 def browser() -> Iterator[Browser]:
     """One browser for the tests of this folder, and no process of it afterwards."""
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=_executable(), args=list(FLAGS))
+        chromium = playwright.chromium.launch(executable_path=executable(), args=list(FLAGS))
         yield chromium
         chromium.close()
     left = psutil.Process().children(recursive=True)
     assert [process.name() for process in left if "chrom" in process.name()] == []
 
 
-def _executable() -> str:
+def executable() -> str:
+    """Where the browser is."""
     found = shutil.which("chromium") or shutil.which("chromium-browser")
     if found is not None:
         return found
