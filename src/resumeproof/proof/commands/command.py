@@ -169,7 +169,13 @@ class _Printed(io.TextIOWrapper):
     """What a function prints: a stream with bytes below, as standard output is."""
 
     def __init__(self) -> None:
-        super().__init__(io.BytesIO(), encoding="utf-8", errors="backslashreplace", newline="")
+        super().__init__(
+            io.BytesIO(),
+            encoding="utf-8",
+            errors="backslashreplace",
+            newline="",
+            write_through=True,
+        )
 
     def text(self) -> str:
         self.seek(0)
