@@ -23,7 +23,8 @@ from resumeproof.domain.conformance import (
 from resumeproof.domain.contract import ToolContract
 from resumeproof.domain.course import Course, EffectName, Undisturbed
 from resumeproof.domain.verdict import Finding, FindingKind
-from resumeproof.evidence.proof_receipt import CONFORM, SHAPES, proofs_of, write_proofs
+from resumeproof.evidence.proof_receipt import CONFORM, SHAPES, write_proofs
+from resumeproof.evidence.proof_versions import proofs_of
 from resumeproof.evidence.reading import read_receipt
 from resumeproof.evidence.receipt import RECEIPT_NAME
 from resumeproof.evidence.report import render

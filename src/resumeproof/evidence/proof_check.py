@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from resumeproof.errors import EvidenceBroken
 from resumeproof.evidence.files import file_digest
-from resumeproof.evidence.proof_receipt import proofs_of
+from resumeproof.evidence.proof_versions import proofs_of
 
 Problem = tuple[str, str]
 

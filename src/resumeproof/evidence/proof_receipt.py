@@ -7,7 +7,7 @@ whole, that it agrees with itself, and that the text beside it is the one it was
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -195,28 +195,3 @@ def _same(found: object, value: object) -> bool:
     if isinstance(found, list) and isinstance(value, list):
         return len(found) == len(value) and all(map(_same, found, value))
     return found == value
-
-
-def proofs_of(receipt: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The proofs that a receipt file of any version tells of, in the form of the newest one."""
-    if receipt["schema_version"] == 1:
-        return (_of_version_1(receipt),)
-    proofs: Sequence[Mapping[str, Any]] = receipt["proofs"]
-    return proofs
-
-
-def _of_version_1(receipt: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A receipt file that is one proof itself, and tells nothing of how its scenarios went."""
-    terms = receipt["terms"]
-    scenarios = [{**scenario, "course": None, "note": None} for scenario in receipt["scenarios"]]
-    return {
-        "absorbed": 0,
-        "crashes_at": "effect",
-        "effects": [],
-        "exploration": None,
-        "undisturbed": {"effects": 0, "passed": [], "state": None, "words": []},
-        "unshareable": None,
-        **receipt,
-        "scenarios": scenarios,
-        "terms": {**terms, "mode": terms["kill"]},
-    }

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from xml.etree.ElementTree import Element
 
 from resumeproof.domain.verdict import GUARANTEE, Finding, FindingKind
-from resumeproof.evidence.proof_receipt import proofs_of
+from resumeproof.evidence.proof_versions import proofs_of
 from resumeproof.evidence.report.campaign_data import VERDICTS, campaign_data
 from resumeproof.evidence.report.markup import Node, counted, data, element, joined
 from resumeproof.evidence.report.page import Page, Tone, badge, figures, proved, section, table
