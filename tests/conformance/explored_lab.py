@@ -35,7 +35,7 @@ def honest(directory: Path, printed: str) -> None:
     status, reason, effects = outcome(directory)
     known = (status, effects) == ("completed", 1)
     doubted = (status, reason) == ("unknown", "outcome_unknown") and effects <= 1
-    assert known or (doubted and not printed), outcome(directory)
+    assert known or (doubted and '"completed"' not in printed), outcome(directory)
 
 
 def outcome(directory: Path) -> tuple[str, str | None, int]:

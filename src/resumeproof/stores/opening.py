@@ -20,7 +20,13 @@ from resumeproof.stores.migrate import migrate, schema_version
 from resumeproof.stores.place import hold, release, resolved
 from resumeproof.stores.private_copy import read_copy_of_files, read_copy_of_schema
 from resumeproof.stores.recognise import Recognised, recognise
-from resumeproof.stores.resting import finish_for_others, go_to_rest, go_to_wal, is_live
+from resumeproof.stores.resting import (
+    finish_for_others,
+    go_to_rest,
+    go_to_wal,
+    is_live,
+    remove_empty_wal,
+)
 from resumeproof.stores.sqlite import BUSY_TIMEOUT_SECONDS, Database, ErrorsNamed, Mode, connect
 
 
@@ -43,6 +49,7 @@ def open_writer(
     ):
         found = recognise(place, kind)
         refuse_second_name(found, kind)
+        remove_empty_wal(found, kind)
         connection = _connect(undo, found, kind, "rw", busy_timeout_seconds)
         undo.callback(go_to_rest, connection)
         go_to_wal(connection, place, kind, busy_timeout_seconds)

@@ -10,9 +10,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from resumeproof.errors import ResumeproofError, StoreUnavailable
+from resumeproof.stores.companions import WAL_HEADER_BYTES, beside
 from resumeproof.stores.gate import POLL_SECONDS
 from resumeproof.stores.kind import StoreKind
-from resumeproof.stores.place import is_held, raw
+from resumeproof.stores.place import cause_of, is_held, raw
 from resumeproof.stores.protocols import Durability
 from resumeproof.stores.recognise import Recognised, recognise
 from resumeproof.stores.sqlite import connect, durability_of
@@ -21,6 +22,23 @@ WRITING = Durability("wal", "full")
 _BUSY = frozenset({5, 6})
 # Every connection in WAL holds a read lock on these bytes. Source: SQLite's os.h, SHARED_FIRST.
 _SHARED_FIRST, _SHARED_BYTES = 0x40000002, 510
+
+
+def remove_empty_wal(found: Recognised, kind: StoreKind) -> None:
+    """Remove a -wal without a frame from beside a store whose file is at rest, or will be.
+
+    SQLite would go on in that -wal and leave the file's header as it is, so that the store would
+    look at rest beside a stranger's. A power cut can leave this: it brings the -journal of the way
+    to WAL back, and with it the header of before. Raises StoreUnavailable.
+    """
+    to_rest = found.journal_bytes or not found.wal_mode
+    if not to_rest or found.wal_bytes > WAL_HEADER_BYTES or is_live(found):
+        return
+    wal = beside(found.path, "-wal")
+    try:
+        wal.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreUnavailable(kind.name, str(wal), cause_of(error)) from error
 
 
 def go_to_wal(
