@@ -60,6 +60,7 @@ def _attempt_started(workflow: Workflow, record: Record, facts: Mapping[str, Any
         "retry_at": None,
         "doubt_before_attempt": workflow.in_doubt,
         "called_digest": facts["digest"],
+        "called_key": facts.get("key", workflow.key),
     }
     if attempt.purpose != "lookup":
         changes |= {

@@ -77,13 +77,13 @@ def dead_in_a_row(workflow: Workflow) -> int:
 
 
 def key_alive(workflow: Workflow, now: datetime) -> bool:
-    """Whether a repeat under the workflow's key would still be answered with the first receipt.
+    """Whether a repeat under the key of the last call would still be answered with the first receipt.
 
     Reckoned from the *first* unsettled claim: a later one does not make the tool remember longer.
     A clock that went backwards tells nothing about how much time has passed, and counts as expired.
     """
     lifetime = workflow.contract.relied_lifetime_seconds
-    if workflow.key is None:
+    if workflow.called_key is None:
         return False
     if lifetime is None or workflow.first_unsettled_at is None:
         return True
@@ -245,7 +245,7 @@ RULES: tuple[Rule, ...] = (
         "consistent lookup",
         "`Attempt(lookup)`, fenced by its number",
         lambda facts: (
-            facts.sound.contract.lookup is Lookup.CONSISTENT and facts.sound.key is not None
+            facts.sound.contract.lookup is Lookup.CONSISTENT and facts.sound.called_key is not None
         ),
         lambda facts: Attempt(Purpose.LOOKUP),
     ),
@@ -254,7 +254,7 @@ RULES: tuple[Rule, ...] = (
         "eventual lookup",
         "`PeekEventually`; nothing is claimed",
         lambda facts: (
-            facts.sound.contract.lookup is Lookup.EVENTUAL and facts.sound.key is not None
+            facts.sound.contract.lookup is Lookup.EVENTUAL and facts.sound.called_key is not None
         ),
         lambda facts: PeekEventually(),
     ),

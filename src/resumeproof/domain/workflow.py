@@ -29,7 +29,8 @@ class Workflow:
     `doubt_before_attempt`: the same, as it was before the open attempt was claimed, since a
     failure before the effect settles its own attempt only.
     `deaths`, `failures`: dead attempts recovered, and attempts that failed before an effect, since
-    the last step was settled. `called_digest`: the digest of the bytes last sent.
+    the last step was settled. `called_digest`, `called_key`: the digest of the bytes last
+    sent, and the key that they were sent with.
     `receipts`: each acknowledged receipt, with the digest of the bytes that were sent for it.
     `waits_for`: what a waiting workflow waits for. `inbox`: messages that are not applied yet.
     `taken`: the events that were taken, as `workflow#sequence` of their records.
@@ -60,6 +61,7 @@ class Workflow:
     deaths: int = 0
     failures: int = 0
     called_digest: str | None = None
+    called_key: str | None = None
     receipts: tuple[tuple[str | None, Mapping[str, Any]], ...] = ()
     waits_for: Mapping[str, Any] | None = None
     inbox: tuple[Any, ...] = ()

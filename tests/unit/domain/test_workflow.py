@@ -258,6 +258,7 @@ CHANGES: dict[str, tuple[tuple[Step, ...], Step, dict[str, Any]]] = {
             "status": Status.RUNNING,
             "attempts": 1,
             "called_digest": DIGEST,
+            "called_key": "key-1",
             "open_attempt": open_attempt(1, Purpose.CALL),
             "in_doubt": True,
             "first_unsettled_at": at(2),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -34,10 +34,11 @@ from resumeproof.domain.contract import ToolContract
 from resumeproof.domain.decision import Purpose
 from resumeproof.domain.instant import format_instant
 from resumeproof.domain.protocol import claim
+from resumeproof.domain.receipt import Answer, Receipt, ToolCall
 from resumeproof.domain.record import Draft
 from resumeproof.domain.status import Event
 from resumeproof.domain.workflow import Workflow
-from resumeproof.errors import ApprovalMismatch, NotYet, ReconciliationRequired
+from resumeproof.errors import ApprovalMismatch, NotYet, ReconciliationRequired, ToolUnreachable
 from resumeproof.runtime.clock import SteppedClock
 from resumeproof.runtime.creation import Terms
 from resumeproof.runtime.driver import drive, drive_all
@@ -278,6 +279,33 @@ def test_a_chain_goes_on_from_a_decided_step(tmp_path: Path, resolution: Resolut
         {"decided": decided},
         ["k2"],
     )
+
+
+@pytest.mark.parametrize(("key", "effects"), [("k1", ["k1"]), (None, [None])])
+def test_a_call_is_repeated_only_under_a_key_of_its_own(
+    tmp_path: Path, key: str | None, effects: list[str | None]
+) -> None:
+    shop = Shop(tmp_path, once("one", Call(ACTION, key, "last", needs_approval=False)))
+    one = shop.create("one")
+
+    def lost(call: ToolCall) -> Answer:
+        engine.tool.call(call)
+        raise ToolUnreachable(call.workflow_id, "the answer was lost")
+
+    with shop.driving() as engine:
+        with pytest.raises(ToolUnreachable):
+            drive(replace(engine, tool=_Answering(lost)), one)
+        drive(engine, one)
+    status = "unknown" if key is None else "completed"
+    assert (shop.told(one).status, shop.effects()) == (status, effects)
+
+
+class _Answering:
+    def __init__(self, call: Callable[[ToolCall], Answer]) -> None:
+        self.call = call
+
+    def lookup(self, call: ToolCall) -> Receipt | None:
+        raise ToolUnreachable(call.workflow_id, "nobody asked it")
 
 
 def test_no_child_is_started_before_its_parent_is_saved_as_waiting(tmp_path: Path) -> None:
