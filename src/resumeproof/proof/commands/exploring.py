@@ -31,6 +31,12 @@ from resumeproof.proof.explore import scratch_directory
 from resumeproof.proof.image import copy_image
 from resumeproof.proof.progress import Progress
 
+COPIES = 3
+"""Of the directory, for each worker: as it is rebuilt, as it was recorded, and a database alone."""
+
+ROOM_BYTES = 256 << 20
+"""For what the program adds to it."""
+
 CRASHED_NAME = "crashed"
 RESUMED_NAME = "resumed"
 PRINTED_NAME = "printed.txt"
@@ -76,7 +82,8 @@ class Explorer:
         self._deepened: set[str] = set()
 
     def __enter__(self) -> Explorer:
-        self._base = Path(tempfile.mkdtemp(prefix="resumeproof-", dir=scratch_directory()))
+        scratch = roomy(scratch_directory(), self._settings.directory, self._jobs)
+        self._base = Path(tempfile.mkdtemp(prefix="resumeproof-", dir=scratch))
         self.court = Court(self._base, self._jobs)
         return self
 
@@ -205,6 +212,16 @@ class Explorer:
             if judged.meaning not in self._deepened and not judged.violations:
                 self._deepened.add(judged.meaning)
                 yield state
+
+
+def roomy(scratch: str | None, directory: Path | None, jobs: int) -> str | None:
+    """The memory file system, if it has room for as many copies as are made; None elsewhere."""
+    if scratch is None:
+        return None
+    files = () if directory is None else directory.rglob("*")
+    size_bytes = sum(path.lstat().st_size for path in files)
+    wanted_bytes = (jobs + 1) * COPIES * size_bytes + ROOM_BYTES
+    return scratch if shutil.disk_usage(scratch).free > wanted_bytes else None
 
 
 def mentions(recording: Recording, directory: Path) -> bool:
