@@ -86,15 +86,18 @@ def kill_at(
             cwd=root,
             timeout_seconds=timeout_seconds + _MARGIN_SECONDS,
         )
-        return Killed(_reason(life, result_path), life)
+        return Killed(_reason(life, result_path, recording), life)
 
 
-def _reason(life: Life, result: Path) -> str | None:
+def _reason(life: Life, result: Path, recording: Recording) -> str | None:
     if not result.exists():
         last = life.stderr.strip().splitlines()[-1:] or [life.exit.text]
         return f"the supervisor failed: {last[0]}"
     found: dict[str, str | None] = json.loads(result.read_text(encoding="utf-8"))
-    return found["reason"]
+    reason = found["reason"]
+    if reason is not None and any(process.thread for process in recording.processes):
+        reason += " (which of its threads does what may differ from run to run)"
+    return reason
 
 
 def _size_limit(operation: Operation, cut: int | None) -> int | None:
