@@ -127,7 +127,7 @@ def empty(path: Path) -> None:
 NO_JOURNALS: dict[str, Callable[[Path], None]] = {
     "an empty directory": empty,
     "another file": lambda path: flip(path / IDENTITY_NAME),
-    "no births": lambda path: (path / "births").rmdir(),
+    "no workflows": lambda path: shutil.rmtree(path / WORKFLOWS_NAME),
 }
 
 

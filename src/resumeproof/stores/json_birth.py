@@ -54,11 +54,17 @@ def create(place: Path, identity: Identity) -> bool:
     return True
 
 
+def unborn(journal: Path) -> list[Path]:
+    """What is not born yet; nothing where the empty directory was lost, as it is in a Git clone."""
+    births = journal / BIRTHS_NAME
+    return sorted(births.iterdir()) if births.exists() else []
+
+
 def conceive(directory: Path) -> None:
     """Make the directory of a workflow that is not born yet. Raises `OSError`."""
     # A creator of the same workflow may have died before its first save.
     shutil.rmtree(directory, ignore_errors=True)
-    directory.mkdir()
+    directory.mkdir(parents=True)
     (directory / TIMELINE_NAME).touch(exist_ok=False)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from resumeproof.stores.durable import temporary_of
+from resumeproof.stores.json_birth import unborn
 from resumeproof.stores.json_form import (
     BIRTHS_NAME,
     IDENTITY_NAME,
@@ -42,7 +43,7 @@ def unfinished(journal: Path) -> list[str]:
     Raises `StoreUnavailable`.
     """
     with named(journal):
-        births = sorted((journal / BIRTHS_NAME).iterdir())
+        births = unborn(journal)
         saves = sorted((journal / WORKFLOWS_NAME).glob(f"*/{_UNFINISHED}"))
     return [
         *(f"{left.name}, a workflow that was not born yet" for left in births),

@@ -33,7 +33,6 @@ from resumeproof.errors import (
 from resumeproof.stores import json_birth
 from resumeproof.stores.gate import gate
 from resumeproof.stores.json_form import (
-    BIRTHS_NAME,
     IDENTITY_NAME,
     WORKFLOWS_NAME,
     Identity,
@@ -91,7 +90,7 @@ class JsonJournal:
         journal = cls(*_recognised(path), report)
         with named(journal.path), gate(journal.path / IDENTITY_NAME, KIND, WAIT_SECONDS) as alone:
             if alone:
-                for left_over in (journal.path / BIRTHS_NAME).iterdir():
+                for left_over in json_birth.unborn(journal.path):
                     shutil.rmtree(left_over)
         return journal
 
@@ -191,13 +190,13 @@ def _recognised(path: str | os.PathLike[str]) -> tuple[Path, Identity]:
                 raise StoreRefused(KIND, str(place), "it is no directory")
             raise StoreNotFound(KIND, str(place))
         identity = Identity.from_bytes((place / IDENTITY_NAME).read_bytes())
-        missing = [name for name in (WORKFLOWS_NAME, BIRTHS_NAME) if not (place / name).is_dir()]
+        has_workflows = (place / WORKFLOWS_NAME).is_dir()
     except FileNotFoundError as error:
         raise StoreRefused(KIND, str(place), f"it has no {IDENTITY_NAME}") from error
     except ValueError as error:
         raise StoreRefused(KIND, str(place), f"{IDENTITY_NAME}: {error}") from error
     except OSError as error:
         raise StoreRefused(KIND, str(place), cause_of(error)) from error
-    if missing:
-        raise StoreRefused(KIND, str(place), f"it has no {missing[0]}")
+    if not has_workflows:
+        raise StoreRefused(KIND, str(place), f"it has no {WORKFLOWS_NAME}")
     return place, identity

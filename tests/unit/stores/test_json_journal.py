@@ -111,6 +111,15 @@ def test_a_writer_clears_away_what_was_never_born(json_path: Path) -> None:
         assert (list((json_path / "births").iterdir()), journal.load("w")) == ([], told.stored)
 
 
+def test_a_journal_that_lost_an_empty_directory_is_one_still(json_path: Path) -> None:
+    (json_path / "births").rmdir()
+    with JsonJournal.open_reader(json_path) as journal:
+        assert list(journal.rows()) == []
+    with JsonJournal.open(json_path) as journal:
+        told = write(journal, None, created("w"))
+        assert journal.load("w") == told.stored
+
+
 # -- what is not ours --------------------------------------------------------------------------
 
 
