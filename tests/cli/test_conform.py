@@ -252,7 +252,7 @@ def test_two_proofs_leave_the_same_bytes(desk: Desk) -> None:
         {path.name: path.read_bytes() for path in (desk.path / name).iterdir()}
         for name in ("one", "two")
     )
-    assert (len(one), one) == (2, two)
+    assert (len(one), one) == (3, two)
 
 
 def test_evidence_is_never_overwritten(desk: Desk) -> None:

@@ -11,8 +11,9 @@ from xml.etree.ElementTree import Element
 from resumeproof.domain.verdict import GUARANTEE, Finding, FindingKind
 from resumeproof.evidence.proof_versions import proofs_of
 from resumeproof.evidence.report.campaign_data import VERDICTS, campaign_data
-from resumeproof.evidence.report.markup import Node, counted, data, element, joined
-from resumeproof.evidence.report.page import Page, Tone, badge, figures, proved, section, table
+from resumeproof.evidence.report.grounds import grounds
+from resumeproof.evidence.report.markup import Node, counted, data, element
+from resumeproof.evidence.report.page import Page, Tone, badge, section, table
 
 Receipt = Mapping[str, Any]
 
@@ -24,19 +25,13 @@ DATA_ID: Final = "campaign-data"
 _KINDS: Final = {"conform": "proof", "shapes": "shapes", "explore": "exploration"}
 _DEATHS: Final = {"sigkill": "SIGKILL", "exit86": "exit 86"}
 _BADGES: Final = tuple(zip((Tone.GOOD, Tone.BAD, Tone.DOUBT), VERDICTS, strict=True))
-_LIVES: Final = {
-    "process": "Every death was a real one: a forked process was killed, and its wait status read.",
-    "spawn": "Every death was a real one: an interpreter was killed, and its wait status read.",
-    "program": "The program itself was killed, or its directory rebuilt as a death leaves it.",
-    "inline": "The deaths were only played, as exceptions in one process.",
-}
 
 
 def page(receipt: Receipt) -> Page:
     """The page of a receipt file of proofs, of any version."""
     proofs = proofs_of(receipt)
     kind = _KINDS[receipt["kind"]]
-    sections = [_rest(receipt, proofs)]
+    sections = [grounds(receipt, proofs)]
     if any(proof["scenarios"] for proof in proofs):
         sections.append(_map(proofs))
     sections += [*_findings(proofs), _terms(proofs), data(DATA_ID, campaign_data(proofs))]
@@ -87,104 +82,6 @@ def _broken(
         yield f"{subject} broke a guarantee without a crash."
     if verdicts["invalid"]:
         yield f"{verdicts['invalid']:,} of {crashes} did not happen as planned."
-
-
-def _rest(receipt: Receipt, proofs: Sequence[Receipt]) -> Element:
-    """What the verdict rests on."""
-    certificate = receipt["certificate"]
-    numbers = [
-        ("crash points", f"{certificate['enumerated']:,}", "enumerated"),
-        ("kills", f"{certificate['fired']:,}", "carried out"),
-        ("verified", f"{certificate['verified']:,}", "seen to be the planned ones"),
-        ("judged", f"{certificate['judged']:,}", "held against a run without a crash"),
-    ]
-    if certificate["byte_images"]:
-        told = f"of {certificate['byte_images']:,} images, {certificate['resumed']:,} resumed"
-        numbers.append(("states", f"{certificate['states']:,}", told))
-    return section(
-        "What this rests on",
-        figures(numbers),
-        proved(_shown(proofs), list(_limits(proofs))),
-        *_answers(proofs),
-        id_="certificate",
-    )
-
-
-def _shown(proofs: Sequence[Receipt]) -> list[Node]:
-    """What was proved."""
-    shown = [_LIVES[kind] for kind in dict.fromkeys(each["terms"]["isolation"] for each in proofs)]
-    depth = max(proof["terms"]["depth"] for proof in proofs)
-    if depth > 1:
-        shown.append(f"A resume was killed as well, up to {depth} deaths in a row.")
-    if any(proof["terms"]["isolation"] in ("process", "spawn") for proof in proofs):
-        shown.append("A fresh life read the state again; what was never durable would have shown.")
-    absorbed = sum(proof["absorbed"] for proof in proofs)
-    if absorbed:
-        answered = counted(absorbed, "call") + (" was" if absorbed == 1 else " were")
-        shown.append(f"{answered} answered with the receipt of an earlier one, and not doubled.")
-    for scored in (proof["scored"] for proof in proofs if proof["scored"]):
-        shown.append(
-            f"Missed ambiguity {scored['missed']} of {scored['ambiguous']}, "
-            f"needless escalation {scored['needless']} of {scored['reported']}."
-        )
-    return list(shown)
-
-
-def _limits(proofs: Sequence[Receipt]) -> Iterator[Node]:
-    """What was not proved."""
-    plans = [proof["terms"]["plan"] for proof in proofs if proof["terms"]["plan"] is not None]
-    if plans:
-        yield f"Any crash but the one that was asked for: {', '.join(dict.fromkeys(plans))}."
-    powers = [proof["exploration"] for proof in proofs if proof["exploration"]]
-    if not any(told["power_safe"] is not None for told in powers):
-        yield "A power cut: what was written and not synced is kept by a kill, and not by that."
-    if all(proof["terms"]["depth"] == 1 for proof in proofs):
-        yield "A second crash, while it resumes."
-    for told in powers:
-        yield from (f"Not covered: {each}." for each in told["not_covered"])
-    for proof in proofs:
-        if proof["nondeterminism"]:
-            differ = proof["nondeterminism"]
-            yield f"No verdict is certain, for two runs without a crash differ: {differ}"
-        if proof["unshareable"]:
-            yield f"Each life was run from its beginning: {proof['unshareable']}."
-    if len(powers) < len(proofs):
-        yield "A provider's own word: the ledger here stands in for one."
-
-
-def _answers(proofs: Sequence[Receipt]) -> Iterator[Element]:
-    """Of a program: whether it survives a kill, and whether a power cut."""
-    for told in (proof["exploration"] for proof in proofs if proof["exploration"]):
-        badges = [
-            badge(*_answer(name, told[member]))
-            for name, member in (("kill", "kill_safe"), ("power", "power_safe"))
-        ]
-        yield element("p", *badges, class_="badges")
-        rows: list[tuple[str, Node]] = [
-            ("program", element("code", told["command"])),
-            ("resumed by", element("code", told["resume"])),
-            ("judged by", element("code", told["check"]) if told["check"] else "its files"),
-        ]
-        alone = [domain for domain in told["domains"] if domain]
-        if alone:
-            rows.append(("loses power on its own", joined(alone)))
-        yield facts(rows)
-        if told["device_model"] is not None:
-            rules = (element("li", rule) for rule in told["device_model"].splitlines())
-            summary = element("summary", "What a power cut may lose")
-            yield element("details", summary, element("ul", *rules))
-
-
-def facts(pairs: Sequence[tuple[str, Node]]) -> Element:
-    """Names and what they are, one below the other."""
-    rows = (element("div", element("dt", name), element("dd", told)) for name, told in pairs)
-    return element("dl", *rows, class_="facts")
-
-
-def _answer(name: str, safe: bool | None) -> tuple[Tone, str]:
-    if safe is None:
-        return Tone.PLAIN, f"{name}-safe: not asked"
-    return (Tone.GOOD, f"{name}-safe") if safe else (Tone.BAD, f"not {name}-safe")
 
 
 # -- the map ---------------------------------------------------------------------------------
