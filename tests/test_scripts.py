@@ -99,3 +99,40 @@ def test_an_unfit_python_is_refused_in_one_line(
     ran = repository.ready()
     assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
     assert ran.stderr.startswith(reason)
+
+
+# -- what the tests use of the system --------------------------------------------------------
+
+
+def ready_system(place: Path, *commands: str, user: str) -> str:
+    """Ask for commands where `apt-get` only tells what it was asked; return what was said."""
+    (place / "id").write_text(f"#!/bin/sh\necho {user}\n")
+    (place / "apt-get").write_text("#!/bin/sh\necho apt-get $* >&2\n")
+    for name in ("id", "apt-get"):
+        (place / name).chmod(0o755)
+    script = '. "$1"; shift; ready_system "$@"'
+    ran = subprocess.run(
+        ["/bin/sh", "-eu", "-c", script, "sh", SCRIPTS / "system", *commands],
+        env={"PATH": str(place)},
+        capture_output=True,
+        text=True,
+    )
+    assert (ran.returncode, ran.stdout) == (0, "")
+    return ran.stderr
+
+
+def test_what_is_missing_of_the_system_is_installed(tmp_path: Path) -> None:
+    assert ready_system(tmp_path, "id", "wanted", user="0").splitlines() == [
+        "installing: wanted",
+        "apt-get update -qq",
+        "apt-get install -qq --no-install-recommends wanted",
+    ]
+
+
+def test_nothing_is_installed_for_whom_it_may_not_be(tmp_path: Path) -> None:
+    told = "not installed: wanted; the tests that need them are skipped\n"
+    assert ready_system(tmp_path, "wanted", user="1000") == told
+
+
+def test_nothing_is_said_where_nothing_is_missing(tmp_path: Path) -> None:
+    assert ready_system(tmp_path, "id", user="0") == ""
