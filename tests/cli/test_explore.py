@@ -199,6 +199,26 @@ def test_nothing_is_proved_of_a_program_that_writes_nothing(desk: Desk) -> None:
     status, told = explored(desk, "--", "true")
     assert (status, told["nothing_proved"], told["calls"]) == (2, True, 0)
     assert explored(desk, "--allow-empty", "--", "true")[0] == 0
+    status, told = explored(desk, "--resume", "false", "--", "true")
+    (found,) = told["findings"]
+    reason = (status, found["kind"], found["confirmed"], found["unconfirmed"])
+    assert reason == (1, "resume_crashed", False, "it makes no durable call")
+
+
+def test_what_was_printed_too_early_is_found_and_confirmed(desk: Desk) -> None:
+    program = script(
+        desk,
+        "import os\n"
+        "print('saved 1', flush=True)\n"
+        "with open('fresh', 'w') as file:\n"
+        "    file.write('{\"count\": 1}')\n"
+        "os.rename('fresh', 'state.json')\n",
+    )
+    status, told = explored(desk, "--no-resume", "--check", CHECK, "--", *program)
+    (found,) = told["findings"]
+    detail = "state.json is missing, and 1 was promised"
+    assert (status, found["detail"], found["confirmed"]) == (1, detail, True)
+    assert "the program dies" in found["explanation"][0]
 
 
 def test_what_is_not_looked_at_is_said(desk: Desk) -> None:

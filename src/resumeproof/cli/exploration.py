@@ -130,7 +130,7 @@ class Told:
         for line in each.explanation:
             yield f"      {line}"
         if each.confirmed:
-            yield "      confirmed: the program was killed there, and left the same"
+            yield "      confirmed: the program was killed there, and it failed likewise"
         elif each.unconfirmed is not None:
             yield f"      unconfirmed: {each.unconfirmed}"
         if each.states > 1:

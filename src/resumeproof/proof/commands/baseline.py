@@ -8,7 +8,7 @@ from pathlib import Path
 
 from resumeproof.crash.syscalls.tree import Tree
 from resumeproof.errors import SubjectFailed
-from resumeproof.proof.commands.command import Ended
+from resumeproof.proof.commands.command import Command, Ended
 from resumeproof.proof.commands.expectation import Expectation, final_files
 from resumeproof.proof.commands.judge import Trial
 from resumeproof.proof.commands.recorded import Recorded, record_in
@@ -38,7 +38,8 @@ def run_baseline(settings: Settings, start: Tree, site: Site) -> Baseline:
     scene = site.lay_out(start, b"")
     ended = settings.command.run(scene, settings.timeout_seconds)
     if not ended.succeeded:
-        raise SubjectFailed("its run", f"{_failure(ended)}{_hint(settings)}")
+        reason = f"{_failure(ended)}{_hint(settings.command, settings.directory)}"
+        raise SubjectFailed("its run", reason)
     first = final_files(scene.directory, settings.ignored)
 
     scene = site.lay_out(start, b"")
@@ -68,16 +69,16 @@ def run_baseline(settings: Settings, start: Tree, site: Site) -> Baseline:
         settings.timeout_seconds,
         leaves_running=ended.orphans > 0,
     )
-    _must_hold(trial, recorded, site)
+    _must_hold(trial, recorded, site, settings.directory)
     printed = recorded.printed.decode(errors="replace")
     return Baseline(recorded, trial, _nondeterminism(differing, ended.printed, printed))
 
 
-def _hint(settings: Settings) -> str:
+def _hint(command: Command, directory: Path | None) -> str:
     """What is wrong where a word names a file that lies where we are, and not where it is run."""
-    for word in settings.command.given[1:]:
+    for word in command.words(Path()):
         path = Path(word)
-        missing = settings.directory is None or not (settings.directory / path).exists()
+        missing = directory is None or not (directory / path).exists()
         if not path.is_absolute() and path.is_file() and missing:
             return f" (it is run in a directory of its own: write {path.absolute()})"
     return ""
@@ -89,14 +90,14 @@ def _effects(settings: Settings, site: Site) -> Sequence[Effect] | None:
     return LedgeredRemains(site.scene.directory, settings.ledger).effects
 
 
-def _must_hold(trial: Trial, recorded: Recorded, site: Site) -> None:
+def _must_hold(trial: Trial, recorded: Recorded, site: Site, directory: Path | None) -> None:
     """A check that objects to a run without a crash says nothing about one with a crash."""
     if trial.check is None:
         return
     site.scene.printed_file.write_bytes(recorded.printed)
     ended = trial.check.run(site.scene, trial.timeout_seconds)
     if not ended.succeeded:
-        raise SubjectFailed("its check", _failure(ended))
+        raise SubjectFailed("its check", f"{_failure(ended)}{_hint(trial.check, directory)}")
 
 
 def _failure(ended: Ended) -> str:

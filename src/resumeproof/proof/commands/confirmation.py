@@ -28,6 +28,8 @@ class Confirmation:
         """The discovery with what a real kill says of it."""
         points = CrashPlan.parse(discovery.state.plan).points
         run = self.runs[str(CrashPlan(points[:-1]))]
+        if not run.recorded.recording.calls:
+            return replace(discovery, confirmed=False, unconfirmed="it makes no durable call")
         state = kill_state(points[-1], run.recorded.recording)
         scene = site.lay_out(run.recorded.start, run.printed)
         try:

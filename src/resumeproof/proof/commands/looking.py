@@ -45,6 +45,8 @@ def _explanation(discovery: Discovery, explored: Explored) -> tuple[str, ...]:
     """How the state of the last death comes about."""
     *before, point = CrashPlan.parse(discovery.state.plan).points
     recorded = explored.runs[str(CrashPlan(tuple(before)))].recorded
+    if not recorded.recording.calls:
+        return ()
     power = None if before else explored.power
     return explained(point, recorded.recording, recorded.start, power)
 
