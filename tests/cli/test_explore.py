@@ -128,6 +128,18 @@ def test_a_reproduction_shows_the_failure_by_itself(desk: Desk) -> None:
     assert all(part in readme for part in (detail, "call:after#1", "Versions: ", "sqlite"))
 
 
+def test_a_reproduction_takes_the_program_along(desk: Desk) -> None:
+    """Where the resume itself fails, it is what the folder runs, from wherever it is moved to."""
+    program = script(desk, "import os\nos.mkdir('made')\nopen('made/x', 'w').write('1')\n")
+    _, told = explored(desk, "--repro", "repro", "--", *program)
+    Path(program[1]).unlink()
+    moved = (desk.path / "repro").rename(desk.path / "elsewhere")
+    ran = subprocess.run(
+        [str(moved / "reproduce.sh")], cwd="/", capture_output=True, text=True, timeout=60
+    )
+    assert (ran.returncode, ran.stdout) == (1, "the resume: exit 1\n"), (ran, told)
+
+
 def test_evidence_is_written_and_verifies(desk: Desk) -> None:
     given = ("--no-resume", "--check", CHECK, "--report", "report", "--junit", "junit.xml")
     explored(desk, *given, "--", *IN_PLACE)

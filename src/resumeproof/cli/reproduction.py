@@ -30,6 +30,8 @@ PROGRAM: Final = "program"
 SCRIPT: Final = "reproduce.sh"
 README: Final = "README.md"
 CALL: Final = "call.py"
+INSTALLED: Final = frozenset({"bin", "sbin"})
+"""What directories of installed programs are called."""
 
 _CALL_TEXT: Final = '''\
 """Call FILE.py:function with the directory and with what was printed; exit 1 if it objects."""
@@ -107,9 +109,10 @@ class Reproduction:
         return " ".join(self._word(word, place) for place, word in enumerate(command.given))
 
     def _word(self, word: str, place: int) -> str:
-        """A word for the script. A program that is looked for on the PATH is everybody's."""
+        """A word for the script. A program that is installed stays where it is."""
         path = Path(word)
-        if path.is_absolute() and path.is_file() and (place or not _is_everybodys(path)):
+        installed = place == 0 and path.parent.name in INSTALLED
+        if path.is_absolute() and path.is_file() and not installed:
             return self._taken_along(path)
         return shlex.quote(word).replace(DIRECTORY_WORD, "'\"$dir\"'")
 
@@ -140,7 +143,3 @@ class Reproduction:
         yield f"    {self.replay}\n"
         versions = ", ".join(f"{name} {value}" for name, value in environment().items())
         yield f"Versions: {versions}."
-
-
-def _is_everybodys(program: Path) -> bool:
-    return shutil.which(program.name) == str(program)
