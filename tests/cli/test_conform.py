@@ -288,6 +288,20 @@ def test_findings_are_annotations_on_github(desk: Desk) -> None:
     ] * 2
 
 
+def test_a_hostile_file_name_and_key_are_text_wherever_they_are_told(desk: Desk) -> None:
+    name = "ag<b>\x1b[2J\u202e&'.py"
+    agent = (desk.path / "agent.py").read_text().replace('key=f"charge:', 'key=f"<b>\\x1b\\u202e:')
+    (desk.path / name).write_text(agent)
+    written = ("--report", "evidence", "--junit", "junit.xml")
+    ran = desk.run("conform", f"{name}:Broken", *JOBS, *written, "--format", "text")
+    evidence = {file.name: file.read_text() for file in (desk.path / "evidence").iterdir()}
+    told = [ran.stdout, ran.stderr, *evidence.values()]
+    assert (ran.status, [text for text in told if "\x1b" in text or "\u202e" in text]) == (1, [])
+    assert r"<b>\x1b\u202e:one" in evidence["report.txt"]
+    (suite,) = ElementTree.parse(desk.path / "junit.xml").getroot()
+    assert suite.attrib["name"].startswith(r"resumeproof ag<b>\u001b[2J")
+
+
 # -- what is refused -------------------------------------------------------------------------
 
 REFUSED_TARGETS = {
