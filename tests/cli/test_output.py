@@ -299,7 +299,8 @@ def test_an_action_from_a_closed_standard_input(desk: Desk) -> None:
 
 COMMANDS = (
     "create", "approve", "replace-action", "cancel", "resume", "reconcile", "timeline", "show",
-    "list", "effects", "health", "verify", "demo", "conform", "selftest", "shapes",
+    "list", "effects", "health", "verify", "report", "demo", "conform", "selftest", "shapes",
+    "explore",
 )  # fmt: skip
 
 
