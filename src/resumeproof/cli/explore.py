@@ -127,7 +127,7 @@ _PATH = click.Path(path_type=Path)
     "report_directory",
     metavar="DIR",
     type=_PATH,
-    help="Write receipt.json and report.txt into a new or empty directory.",
+    help="Write receipt.json, report.txt and report.html into a new or empty directory.",
 )
 @click.option("--junit", metavar="FILE", type=_PATH, help="Write the states as JUnit XML.")
 @click.option("--allow-empty", is_flag=True, help="Exit with 0 where CMD makes no durable call.")
