@@ -22,7 +22,7 @@ from resumeproof.proof.commands.exploring import Explored
 from resumeproof.proof.commands.images import State
 from resumeproof.proof.commands.notes import notes_of
 from resumeproof.proof.commands.settings import Settings
-from resumeproof.proof.commands.wording import in_words
+from resumeproof.proof.commands.wording import in_words, lost_in_words
 
 POWER_LOSS = "power_loss"
 NO_RESUME = "none"
@@ -78,7 +78,7 @@ def _scenario(state: State, explored: Explored) -> Scenario:
         (reason for plan, reason in explored.invalid.items() if _rests_on(state.plan, plan)), None
     )
     kill = POWER_LOSS if state.power else None
-    return Scenario(state.plan, state.plan, invalid, kill)
+    return Scenario(state.plan, state.plan, invalid, kill, lost_in_words(state.plan))
 
 
 def _rests_on(plan: str, recorded_after: str) -> bool:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from resumeproof.crash.syscalls.operations import Call, Print, Rename, SyncAll, Write
 
 OUTSIDE = "(elsewhere)"
+
+_LOSS: Final = re.compile(r"\.(?P<kind>[dlzht])(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?")
+"""Source: the plans of `resumeproof.crash.syscalls.power`."""
 
 
 def in_words(call: Call) -> str:
@@ -34,3 +40,26 @@ def _path(path: str | None) -> str:
 
 def _bytes(data: bytes) -> str:
     return f"{len(data)} byte{'' if len(data) == 1 else 's'}"
+
+
+def lost_in_words(plan: str) -> str | None:
+    """What a disk lost at the power cut of a plan; None where its deaths are kills."""
+    for point in plan.split(";"):
+        if point.startswith("power."):
+            return "the power cut: " + ", ".join(map(_lost, _LOSS.finditer(point)))
+    return None
+
+
+def _lost(loss: re.Match[str]) -> str:
+    first, last = loss["first"], loss["last"]
+    match loss["kind"]:
+        case "d":
+            return f"failure domain {first} alone"
+        case "l":
+            return f"calls {first} to {last} lost" if last else f"call {first} lost"
+        case "z":
+            return f"call {first} left zeros"
+        case "h":
+            return f"of call {first} only what lies before byte {last} kept"
+        case _:
+            return f"of call {first} only what lies from byte {last} on kept"
