@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from resumeproof.crash.syscalls.operations import Print, Recording
+from resumeproof.crash.syscalls.copying import number_files
+from resumeproof.crash.syscalls.operations import Recording
+from resumeproof.crash.syscalls.readback import differences
 from resumeproof.crash.syscalls.recorder import record
-from resumeproof.crash.syscalls.tree import Node, Tree
+from resumeproof.crash.syscalls.states import Output
+from resumeproof.crash.syscalls.tree import Tree
 from resumeproof.errors import RecordingContradicted
 from resumeproof.proof.commands.command import Command, Scene
 
 RECORDING_PATIENCE: Final = 10
 """A program that is looked at at each call may take so many times as long as it takes alone."""
 
-_SHARED_MEMORY: Final = "-shm"
 _NAMED_AT_MOST: Final = 3
 
 
@@ -37,7 +39,7 @@ class Recorded:
     @property
     def printed(self) -> bytes:
         """All that it printed."""
-        return printed_by(self.recording, len(self.recording.calls))
+        return Output(self.recording).by(len(self.recording.calls))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,54 +81,17 @@ def record_in(
             end.apply(call.operation)
     except RecordingContradicted as error:
         return Recorded(recording, start, end, str(error))
-    return Recorded(recording, start, end, _unaccounted(end, tree_of(scene.directory)))
+    return Recorded(recording, start, end, _unaccounted(end, scene.directory))
 
 
 def tree_of(directory: Path) -> Tree:
-    """A directory as it lies, its files numbered by their inodes."""
-    inodes = {
-        path.relative_to(directory).as_posix(): path.stat().st_ino
-        for path in directory.rglob("*")
-        if path.is_file() and not path.is_symlink()
-    }
-    return Tree.read(directory, inodes)
+    """A directory as it lies."""
+    return Tree.read(directory, number_files(directory))
 
 
-def printed_by(recording: Recording, calls: int) -> bytes:
-    """What a program had printed after so many of its calls."""
-    return b"".join(
-        call.operation.data for call in recording.calls[:calls] if isinstance(call.operation, Print)
-    )
-
-
-def same_entries(one: Tree, other: Tree) -> bool:
-    """Whether two trees hold the same, but for what SQLite keeps in shared memory."""
-    return next(_differing(one, other), None) is None
-
-
-def _unaccounted(rebuilt: Tree, found: Tree) -> str | None:
-    names = list(_differing(rebuilt, found))
+def _unaccounted(rebuilt: Tree, directory: Path) -> str | None:
+    names = list(differences(rebuilt, directory))
     if not names:
         return None
     named = ", ".join(names[:_NAMED_AT_MOST]) + (", ..." if len(names) > _NAMED_AT_MOST else "")
     return f"the recorded calls do not account for what the program left: {named}"
-
-
-def _differing(one: Tree, other: Tree) -> Iterator[str]:
-    entries, others = _entries(one), _entries(other)
-    for path in sorted(entries.keys() | others.keys()):
-        if entries.get(path) != others.get(path):
-            yield path or "."
-
-
-def _entries(tree: Tree) -> dict[str, tuple[object, ...]]:
-    return {path: _described(path, node) for path, _, node in tree.walk()}
-
-
-def _described(path: str, node: Node) -> tuple[object, ...]:
-    content = node.content
-    if content is None:
-        return node.mode if path else 0, node.points_to
-    if path.endswith(_SHARED_MEMORY):
-        return (node.mode, content.size)
-    return node.mode, content.size, content.digest()
