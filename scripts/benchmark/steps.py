@@ -4,11 +4,14 @@ A step is a claim, an effect and an acknowledgement: three commits in two databa
 in the middle of workflows of many steps; what it costs to take up a workflow, which is read and
 folded first, is told beside it. The floor is recorded from the kernel, so that it cannot fall
 behind it: the same statements with the same parameters, sent by nothing but `sqlite3` to copies of
-the same two files.
+the same two files. It makes the same bytes out of the same values, too: the JSON text of a record
+by `json`, the hashes of records and receipts by `hashlib`.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
 import sqlite3
@@ -63,7 +66,8 @@ def section(directory: Path, *, quick: bool) -> Iterator[Finding]:
     yield Note("fdatasync of a 4 KiB append, median", f"{_sync_seconds(directory) * 1e6:,.0f} us")
     yield Count("syncs per step", _syncs_per_step(template, directory), SYNCS_PER_STEP)
     for name, acts in (("long", partial(_steps, long_ids)), ("whole", partial(_whole, ids))):
-        bare = _recorded(_copied(template, directory / f"{name}-recorded"), acts)
+        recorded = _recorded(_copied(template, directory / f"{name}-recorded"), acts)
+        bare = list(map(_made_anew, recorded))
         measured = _site(_copied(template, directory / f"{name}-measured"))
         with (
             driving(measured) as engine,
@@ -187,6 +191,10 @@ def _recorded(directory: Path, acts: Callable[[Engine], Iterator[Act]]) -> list[
     return steps
 
 
+Make = Callable[[], Any]
+"""Makes the parameters of one statement."""
+
+
 class _Floor:
     """Both stores through bare `sqlite3`, with the journal mode and pragmas of a writer."""
 
@@ -194,9 +202,9 @@ class _Floor:
         site = site_in(directory)
         self._connections = {"journal": _bare(site.journal), "ledger": _bare(site.ledger)}
 
-    def run(self, step: Step) -> None:
-        for store, sql, parameters in step:
-            self._connections[store].execute(sql, parameters).fetchall()
+    def run(self, step: BareStep) -> None:
+        for store, sql, make in step:
+            self._connections[store].execute(sql, make()).fetchall()
 
     def __enter__(self) -> Self:
         return self
@@ -204,6 +212,42 @@ class _Floor:
     def __exit__(self, *_: object) -> None:
         for connection in self._connections.values():
             connection.close()
+
+
+BareStep = list[tuple[StoreName, str, Make]]
+
+
+def _made_anew(step: Step) -> BareStep:
+    return [(store, sql, _making(sql.split(), parameters)) for store, sql, parameters in step]
+
+
+def _making(words: list[str], parameters: Any) -> Make:
+    """What makes the parameters of a statement out of the values that its texts hold."""
+    if words[:3] == ["INSERT", "INTO", "timeline"]:
+        make = partial(_record, parameters, json.loads(parameters["facts_text"]))
+    elif words[:3] == ["INSERT", "INTO", "effects"]:
+        covered = {name: parameters[name] for name in parameters if name not in ("hash", "action")}
+        make = partial(_receipt, parameters, covered)
+    else:
+        return lambda: parameters
+    assert make() == {name: parameters[name] for name in make()}, "these are other bytes"
+    return make
+
+
+def _record(parameters: dict[str, Any], facts: dict[str, Any]) -> dict[str, Any]:
+    made = {name: parameters[name] for name in _CHAINED}
+    facts_text = _dumps(facts)
+    digest = hashlib.sha256(_dumps({**made, "facts": facts}).encode()).hexdigest()
+    return {**made, "facts_text": facts_text, "hash": digest}
+
+
+def _receipt(parameters: dict[str, Any], covered: dict[str, Any]) -> dict[str, Any]:
+    digest = hashlib.sha256(_dumps(covered).encode()).hexdigest()
+    return {**covered, "hash": digest, "action": parameters["action"]}
+
+
+_CHAINED: Final = ("workflow_id", "sequence", "event", "at", "previous")
+_dumps: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def _bare(path: Path) -> sqlite3.Connection:

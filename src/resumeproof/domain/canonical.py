@@ -27,17 +27,28 @@ def canonical_bytes(value: JsonValue) -> bytes:
     Raises ValueError for what JSON cannot carry unchanged: an int outside -(2^53-1)..2^53-1, NaN,
     an infinity, a lone surrogate, a name that is no string, a value of any other type.
     """
-    if is_plain(value):
-        text = _plain_text(value)
-        # ASCII text sorts alike in any code units.
-        if text.isascii():
-            return text.encode()
+    text = plain_text(value)
+    if text is not None:
+        return text.encode()
     import rfc8785
 
     return rfc8785.dumps(value)
 
 
-_plain_text = json.JSONEncoder(
+def plain_text(value: JsonValue) -> str | None:
+    """The canonical text of a dict or list that reads back as it was; None for any other value.
+
+    It is made of JSON's own types, integers of every reader's included, and all of it is ASCII,
+    which sorts alike in any code units: then Python's own encoder writes what RFC 8785 asks for, at
+    a fifth of the price.
+    """
+    if not _is_plain(value):
+        return None
+    text = _encode(value)
+    return text if text.isascii() else None
+
+
+_encode = json.JSONEncoder(
     ensure_ascii=False, check_circular=False, sort_keys=True, separators=(",", ":")
 ).encode
 
@@ -46,12 +57,7 @@ _SIMPLE: Final = {str, bool, type(None)}
 _PLAIN: Final = {*_SIMPLE, int, dict, list}
 
 
-def is_plain(value: object) -> bool:
-    """Whether a dict or list is made of JSON's own types, integers of every reader's included.
-
-    Python's own encoder, a fifth of the price, writes such a value as RFC 8785 asks for, if all of
-    its text is ASCII; and it reads back as it was.
-    """
+def _is_plain(value: object) -> bool:
     if type(value) is dict:
         if not _NAMES.issuperset(map(type, value)):
             return False
@@ -70,7 +76,7 @@ def is_plain(value: object) -> bool:
         if kind is int:
             if not -MAX_INTEGER <= item <= MAX_INTEGER:
                 return False
-        elif (kind is dict or kind is list) and not is_plain(item):
+        elif (kind is dict or kind is list) and not _is_plain(item):
             return False
     return True
 

@@ -15,7 +15,11 @@ def format_instant(instant: datetime) -> str:
     """
     if instant.tzinfo is None:
         raise ValueError("an instant needs a zone")
-    return instant.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    if instant.tzinfo is not UTC:
+        instant = instant.astimezone(UTC)
+    # Asked for its zone, isoformat would cost three times as much.
+    text = instant.replace(tzinfo=None).isoformat()
+    return f"{text}Z" if instant.microsecond else f"{text}.000000Z"
 
 
 def parse_instant(text: str) -> datetime:

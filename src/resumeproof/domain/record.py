@@ -19,7 +19,7 @@ from hashlib import sha256
 from json.encoder import encode_basestring as quoted  # as RFC 8785, section 3.2.2.2 has it
 from typing import Any
 
-from resumeproof.domain.canonical import canonical_bytes, is_plain
+from resumeproof.domain.canonical import canonical_bytes, plain_text
 from resumeproof.domain.status import Event
 
 _decode = json.JSONDecoder().decode
@@ -80,10 +80,10 @@ def _hash(
 
 def chain(workflow_id: str, *, sequence: int, previous: str, at: str, draft: Draft) -> Record:
     """The record of `draft` at its place in the chain."""
-    facts_text = canonical_bytes(draft.facts).decode()
+    plain = plain_text(draft.facts)
+    facts_text = plain or canonical_bytes(draft.facts).decode()
     unhashed = (workflow_id, sequence, draft.event, at, facts_text, previous)
     record = Record(*unhashed, _hash(*unhashed))
-    if is_plain(draft.facts):
-        # What is made of JSON's own types reads back as it was.
+    if plain is not None:
         vars(record)["facts"] = draft.facts
     return record

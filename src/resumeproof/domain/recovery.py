@@ -77,7 +77,7 @@ def dead_in_a_row(workflow: Workflow) -> int:
 
 
 def key_alive(workflow: Workflow, now: datetime) -> bool:
-    """Whether a repeat under the key of the last call would still be answered with the first receipt.
+    """Whether a repeat under the last call's key would still be answered with the first receipt.
 
     Reckoned from the *first* unsettled claim: a later one does not make the tool remember longer.
     A clock that went backwards tells nothing about how much time has passed, and counts as expired.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -94,10 +93,12 @@ class Workflow:
 
     def row(self) -> dict[str, Any]:
         """The columns under which a journal stores this workflow, action and digest aside."""
-        return self._row.copy()
+        facts = vars(self)
+        if "_row" not in facts:
+            facts["_row"] = self._columns()
+        return {**facts["_row"]}
 
-    @cached_property
-    def _row(self) -> dict[str, Any]:
+    def _columns(self) -> dict[str, Any]:
         return {
             "id": self.id,
             "program": self.program,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from typing import cast
 
 from resumeproof.domain.action import Action
 from resumeproof.domain.command import Command, Program, State
@@ -58,16 +58,24 @@ class Held:
         """The same workflow after a change of it."""
         held = Held(workflow, self.program, stored)
         if stored.action == self.stored.action:
-            vars(held)["_action"] = self._action
+            vars(held)["action"] = self._action
         return held
 
-    @cached_property
-    def _action(self) -> Action:
-        return Action.from_canonical(self.stored.action)
+    # Not functools.cached_property: its lock, gone in Python 3.12, costs more than most nodes.
 
-    @cached_property
+    @property
+    def _action(self) -> Action:
+        known = vars(self)
+        if "action" not in known:
+            known["action"] = Action.from_canonical(self.stored.action)
+        return cast("Action", known["action"])
+
+    @property
     def command(self) -> Command:
         """What the program asks for at the present step: asked once, since nodes are pure."""
-        workflow = self.workflow
-        state = State(self._action, workflow.key, workflow.results)
-        return self.program.nodes[workflow.step](state)
+        known = vars(self)
+        if "asked" not in known:
+            workflow = self.workflow
+            state = State(self._action, workflow.key, workflow.results)
+            known["asked"] = self.program.nodes[workflow.step](state)
+        return cast("Command", known["asked"])

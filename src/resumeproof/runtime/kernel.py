@@ -240,9 +240,9 @@ def _settle(held: Held, engine: Engine, conclusion: Conclusion, *, claimed: bool
         raise conclusion.error
     if isinstance(conclusion, LookupFailed) and not claimed:
         raise ToolUnreachable(held.workflow.id, conclusion.cause)
-    now = engine.clock.now()
     retry_at, then = None, None
     if isinstance(conclusion, AttemptFailed):
+        now = engine.clock.now()
         wait_seconds = backoff_seconds(
             held.workflow.retry_base_seconds, held.workflow.failures + 1, engine.identity.jitter()
         )
@@ -289,6 +289,7 @@ def _extended(held: Held, drafts: Sequence[Draft], at: str) -> tuple[tuple[Recor
     records, workflow = protocol.extend(before, drafts, workflow_id=before.id, at=at)
     if workflow.status is Status.RUNNING and not workflow.in_doubt:
         follow_up = ending(held.after(workflow, held.stored))
-        more, workflow = protocol.extend(workflow, follow_up, workflow_id=before.id, at=at)
-        records += more
+        if follow_up:
+            more, workflow = protocol.extend(workflow, follow_up, workflow_id=before.id, at=at)
+            records += more
     return records, workflow

@@ -125,13 +125,14 @@ class SqliteLedger(LedgerRows):
             contract, fail_before = self.registration(call.workflow_id)
             self._refuse_repeated(call)
             now = self._now()
+            at = format_instant(now)
             answer: Answer | Rejection = (
                 self._fenced(call)
                 or self._failed_before_effect(call, fail_before)
                 or self._replayed(call, contract, fingerprint, now)
-                or Answer(self._apply(call, fingerprint, now), replayed=False)
+                or Answer(self._apply(call, fingerprint, at), replayed=False)
             )
-            self._record(call, answer, fingerprint, now)
+            self._record(call, answer, fingerprint, at)
         if isinstance(answer, Answer):
             return answer
         raise answer
@@ -206,7 +207,7 @@ class SqliteLedger(LedgerRows):
                 return KeyConflict(call.key, first=bound.fingerprint, now=fingerprint)
         return Answer(bound, replayed=True)
 
-    def _apply(self, call: ToolCall, fingerprint: str, now: datetime) -> Receipt:
+    def _apply(self, call: ToolCall, fingerprint: str, at: str) -> Receipt:
         receipt = Receipt.issued(
             sequence=self._next_sequence("effects"),
             receipt_id=self._new_id("receipt"),
@@ -217,7 +218,7 @@ class SqliteLedger(LedgerRows):
             tool=call.tool,
             key=call.key,
             fingerprint=fingerprint,
-            applied_at=format_instant(now),
+            applied_at=at,
         )
         self._database.execute(
             "INSERT INTO effects VALUES (:sequence, :receipt_id, :workflow_id, :step, :attempt,"
@@ -227,7 +228,7 @@ class SqliteLedger(LedgerRows):
         return receipt
 
     def _record(
-        self, call: ToolCall, answer: Answer | Rejection, fingerprint: str, now: datetime
+        self, call: ToolCall, answer: Answer | Rejection, fingerprint: str, at: str
     ) -> None:
         if isinstance(answer, Answer):
             outcome = InvocationOutcome.REPLAYED if answer.replayed else InvocationOutcome.APPLIED
@@ -243,7 +244,7 @@ class SqliteLedger(LedgerRows):
                 "outcome": str(outcome),
                 "effect_sequence": effect_sequence,
                 "fingerprint": fingerprint,
-                "at": format_instant(now),
+                "at": at,
             },
         )
 
