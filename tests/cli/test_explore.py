@@ -182,6 +182,23 @@ def test_a_resume_is_killed_as_well(desk: Desk) -> None:
     assert [path.name for path in (desk.path / "start").iterdir()] == ["data"]
 
 
+def test_a_called_resume_is_killed_in_a_process_of_its_own(desk: Desk) -> None:
+    program = script(desk, "import os\nos.mkdir('made')\nprint('made', flush=True)\n")
+    (desk.path / "called.py").write_text(
+        "def resume(directory, printed):\n"
+        "    if (directory / 'made').exists():\n"
+        "        (directory / 'made').rmdir()\n"
+        "        (directory / 'made').mkdir()\n"
+        "def check(directory, printed):\n"
+        "    return '' if (directory / 'made').exists() or not printed else 'it is gone'\n"
+    )
+    given = ("--resume", "called.py:resume", "--check", "called.py:check", "--", *program)
+    assert explored(desk, *given)[0] == 0
+    status, told = explored(desk, "--depth", "2", *given)
+    (found,) = told["findings"]
+    assert (status, found["detail"], found["confirmed"]) == (1, "it is gone", True), told
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

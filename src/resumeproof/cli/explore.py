@@ -108,7 +108,10 @@ _PATH = click.Path(path_type=Path)
 )
 @click.option("--stack", is_flag=True, help="Say which line of the program made each call.")
 @click.option(
-    "--plan", metavar="PLAN", help="Try the state of this plan alone, and keep what it left."
+    "--plan",
+    metavar="PLAN",
+    help="Try the state of one plan alone, such as call:after#3 or power.l2.l5-7:after#9, and keep "
+    "what it left.",
 )
 @click.option(
     "--keep",
