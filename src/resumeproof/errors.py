@@ -429,8 +429,9 @@ class StraceMissing(ResumeproofError):
 
     exit = Exit.USAGE
     template = (
-        "strace is not installed ({platform}): on Debian and Ubuntu `apt-get install strace` brings "
-        "it, on Fedora `dnf install strace`, on Alpine `apk add strace`; it runs on Linux only"
+        "strace is not installed ({platform}): on Debian and Ubuntu `apt-get install strace` "
+        "brings it, on Fedora `dnf install strace`, on Alpine `apk add strace`; it runs on Linux "
+        "only"
     )
     platform: str
 
