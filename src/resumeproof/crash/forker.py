@@ -142,6 +142,7 @@ class _Server:
         self._body_of = body_of
         self._frames = Frames()
         self._living: dict[int, int] = {}  # numbers by their pids
+        self._descriptors: list[int] = []  # those of the order that is coming in
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_read, False)
         os.set_blocking(self._wake_write, False)
@@ -170,10 +171,13 @@ class _Server:
         piece, descriptors, _, _ = socket.recv_fds(self._link, READ_BYTES, _DESCRIPTORS_OF_A_LIFE)
         if not piece:
             return False
+        # They come with the first piece of an order, and the host says nothing else meanwhile.
+        self._descriptors += descriptors
         self._frames.add(piece)
         for frame in self._frames.whole():
             match frame:
                 case ("live", number, order):
+                    descriptors, self._descriptors = self._descriptors, []
                     self._fork(number, order, descriptors)
                 case ("kill", number):
                     for pid in [pid for pid, named in self._living.items() if named == number]:
