@@ -3,10 +3,12 @@
 A frame is a length, then a pickled tuple:
 
     ("boundary", name, occurrence, wait status of the copy that was killed there, or None)
+    ("waiting", pid)                 it stands still until somebody traces it
     ("dying", name, occurrence)      the witness, just before it dies as planned
     ("end", outcome)                 it came to its end
 
-After "boundary" the life stands still until the host answers, so that the host may look around.
+After "boundary" and "waiting" the life stands still until the host answers, so that the host may
+look around.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any, Final, NoReturn
 
+from resumeproof.crash.adoption import permit_tracing
 from resumeproof.crash.kill import Kill, die
 
 _HEADER: Final = struct.Struct("!I")
@@ -48,6 +51,15 @@ class LifeChannel:
     def stand_at(self, name: str, occurrence: int, copy_status: int | None) -> None:
         """Tell of a boundary, and stand still until the host says go."""
         self.send("boundary", name, occurrence, copy_status)
+        self._stand_still()
+
+    def await_tracer(self) -> None:
+        """Permit to be traced, and stand still until somebody does it."""
+        permit_tracing()
+        self.send("waiting", os.getpid())
+        self._stand_still()
+
+    def _stand_still(self) -> None:
         if not os.read(self._down, 1):
             # The host is gone: nobody would ever say go, or hear of the end.
             die(Kill.SIGKILL)

@@ -80,12 +80,14 @@ class LifeHost:
         *,
         timeout_seconds: float,
         at_boundary: Callable[[BoundaryNotice], None] | None = None,
+        attach: Callable[[int], None] | None = None,
     ) -> ForkedLife:
         """Have a life forked that carries out `order`, and return it when it is dead.
 
-        `order` must be picklable. `at_boundary` is called while the life stands still; the time it
-        takes does not count. A life that does not end within `timeout_seconds` is killed. Raises
-        `WorkerDied` where a life has killed the process that forked it.
+        `order` must be picklable. `at_boundary` is called while the life stands still, and `attach`
+        with its pid while it waits to be traced; the time they take does not count. A life that
+        does not end within `timeout_seconds` is killed. Raises `WorkerDied` where a life has killed
+        the process that forked it.
         """
         up_read, up_write = os.pipe()
         down_read, down_write = os.pipe()
@@ -94,7 +96,8 @@ class LifeHost:
             number = self._forker.fork(order, (up_write, down_read, out_write))
             for descriptor in (up_write, down_read, out_write):
                 os.close(descriptor)
-            watch = _Watch(self._forker, number, up_read, out_read, down_write, at_boundary)
+            stands = _Stands(at_boundary, attach)
+            watch = _Watch(self._forker, number, up_read, out_read, down_write, stands)
             try:
                 death = watch.until_death(timeout_seconds)
             except BaseException:
@@ -120,6 +123,21 @@ class LifeHost:
         )
 
 
+@dataclass(frozen=True)
+class _Stands:
+    """What the host does while a life stands still."""
+
+    at_boundary: Callable[[BoundaryNotice], None] | None
+    attach: Callable[[int], None] | None
+
+    def look_around(self, frame: tuple[Any, ...]) -> None:
+        match frame:
+            case ("boundary", name, occurrence, copy_status) if self.at_boundary is not None:
+                self.at_boundary(BoundaryNotice(name, occurrence, copy_status))
+            case ("waiting", pid) if self.attach is not None:
+                self.attach(pid)
+
+
 class _Watch:
     """The host's side of one life."""
 
@@ -130,11 +148,11 @@ class _Watch:
         up: int,
         out: int,
         down: int,
-        at_boundary: Callable[[BoundaryNotice], None] | None,
+        stands: _Stands,
     ) -> None:
         self._forker, self._number = forker, number
         self._up, self._out, self._down = up, out, down
-        self._at_boundary = at_boundary
+        self._stands = stands
         self._frames = Frames()
         self.output = Capture()
         self.witness: tuple[str, int] | None = None
@@ -208,10 +226,9 @@ class _Watch:
 
     def _act(self, frame: tuple[Any, ...]) -> float:
         match frame:
-            case ("boundary", name, occurrence, copy_status):
+            case ("boundary" | "waiting", *_):
                 started = time.monotonic()
-                if self._at_boundary is not None:
-                    self._at_boundary(BoundaryNotice(name, occurrence, copy_status))
+                self._stands.look_around(frame)
                 os.write(self._down, GO)
                 return time.monotonic() - started
             case ("dying", name, occurrence):

@@ -76,6 +76,15 @@ class Certificate:
     def adds_up(self) -> bool:
         return self.enumerated == self.fired == self.verified == self.judged
 
+    @property
+    def of_rebuilt(self) -> str:
+        """What it says where the deaths were states that were rebuilt from a recording."""
+        return (
+            f"{self.enumerated} states rebuilt as crash points, {self.verified} verified, "
+            f"{self.judged} judged; "
+            f"{self.byte_images} images, {self.states} states, {self.resumed} resumed"
+        )
+
     def __str__(self) -> str:
         return (
             f"{self.enumerated} crash points enumerated, {self.fired} kills fired, "
@@ -111,6 +120,8 @@ class ProofTerms:
     `subject` is a name for people, `module:factory` where there is one. `when` holds "before",
     "after" or both, `plan` the text of the one plan that was carried out, None where all were.
     `mode` is what a life bears at a crash point where that is no death; None where it dies there.
+    `at` says whether lives die at their "effects" or at all their durable system "calls", `ignored`
+    which final files were not compared then.
     """
 
     subject: str
@@ -125,7 +136,13 @@ class ProofTerms:
     dedupe: bool = True
     plan: str | None = None
     mode: str | None = None
+    at: str = "effects"
+    ignored: Sequence[str] = ()
 
+
+AT_EFFECTS = "effects"
+AT_CALLS = "calls"
+"""Where lives die: at what they do to others, or at each durable system call."""
 
 PLAN_PLACE = "{plan}"
 
@@ -153,6 +170,7 @@ class ConformanceReport:
     `terms` are those it was proved on; None in a report that nobody asked `conform()` for.
     `replay` is a command to which `--plan` is added, or which says itself where a plan goes.
     `undisturbed` is what the baseline came through, `exploration` what was asked of a program.
+    `not_covered` says in words what was done that no recording shows.
     """
 
     crash_points: int = 0
@@ -171,6 +189,7 @@ class ConformanceReport:
     terms: ProofTerms | None = None
     undisturbed: Undisturbed = field(default_factory=Undisturbed)
     exploration: Exploration | None = None
+    not_covered: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -215,8 +234,10 @@ class ConformanceReport:
             lines.append(f"  fewest inputs that still fail: {self.fewest_inputs!r}")
         if self.scored is not None:
             lines.append(f"  {self.scored}")
+        lines += [f"  note: {each}" for each in self.not_covered]
         if self.certificate.enumerated:
-            lines.append(f"  {self.certificate}")
+            at_calls = self.terms is not None and self.terms.at == AT_CALLS
+            lines.append(f"  {self.certificate.of_rebuilt if at_calls else self.certificate}")
         return "\n".join(lines)
 
     @property

@@ -34,6 +34,9 @@ from resumeproof.proof.remains import AgentRemains
 from resumeproof.runtime.clock import SystemClock
 from resumeproof.stores.receiver import Receiver, make_receiver, read_receiver
 
+AGENT_NAME = "subject"
+RECEIVER_NAME = "receiver.sqlite3"
+
 _PACKAGE = Path(__file__).parent.parent
 _TEXT_LIMIT = 300  # characters of an exception's message
 
@@ -52,7 +55,7 @@ class AgentSubject:
     contract: ToolContract
 
     def lay_out(self, root: Path) -> None:
-        _directory(root).mkdir()
+        agent_directory(root).mkdir()
         make_receiver(_receiver(root))
 
     def body(self, order: Order) -> Body:
@@ -68,7 +71,7 @@ class AgentSubject:
 
     def remains(self, root: Path) -> Remains:
         return AgentRemains(
-            _directory(root), read_receiver(_receiver(root)), self.contract, _seconds
+            agent_directory(root), read_receiver(_receiver(root)), self.contract, _seconds
         )
 
     def share_of(self, boundary: Boundary) -> int:
@@ -77,27 +80,31 @@ class AgentSubject:
         return occurrence if name == EFFECT_AFTER else occurrence - 1
 
 
-def _directory(root: Path) -> Path:
-    return root / "subject"
+def agent_directory(root: Path) -> Path:
+    """What `ctx.directory` names in the scenario at this root."""
+    return root / AGENT_NAME
 
 
 def _receiver(root: Path) -> Path:
-    return root / "receiver.sqlite3"
+    return root / RECEIVER_NAME
 
 
 class _Life:
     def __init__(self, agent: AgentSubject, order: Order, channel: LifeChannel) -> None:
         self._agent = agent
         self._order = order
+        self._channel = channel
         self._watch = BoundaryWatch(order, channel)
 
     def live(self) -> LifeOutcome:
         order = self._order
+        if order.traced:
+            self._channel.await_tracer()
         receiver = Receiver(_receiver(order.root), self._agent.contract, _seconds)
         context = Context(
             order.run_id,
             ReceiverLog(receiver, order.life),
-            directory=_directory(order.root),
+            directory=agent_directory(order.root),
             contract=self._agent.contract,
             at_boundary=self._watch.reach,
         )

@@ -10,9 +10,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from resumeproof.crash.kill import kill_named
+from resumeproof.crash.kill import Kill, kill_named
 from resumeproof.crash.plan import CrashPlan
-from resumeproof.domain.conformance import PLAN_PLACE, ConformanceReport, ProofTerms
+from resumeproof.domain.conformance import (
+    AT_CALLS,
+    AT_EFFECTS,
+    PLAN_PLACE,
+    ConformanceReport,
+    ProofTerms,
+)
 from resumeproof.domain.contract import Lookup, ToolContract
 from resumeproof.errors import UsageRefused
 from resumeproof.proof.agent import AgentSubject, Factory
@@ -48,6 +54,8 @@ def conform(
     tool: ToolContract | None = None,
     plan: str | None = None,
     keep: str | os.PathLike[str] | None = None,
+    at: Literal["effects", "calls"] = "effects",
+    ignore: Sequence[str] = (),
 ) -> ConformanceReport:
     """Run a subject without a crash, then kill it at each of its effects, resume it, and judge.
 
@@ -74,9 +82,16 @@ def conform(
     each of its lives left. Inline, `kill`, `timeout_seconds`, `jobs`, `dedupe` and `keep` mean
     nothing, and of `tool` only whether it offers a lookup.
 
+    `at`: "calls" has lives die at each durable system call that they make below `ctx.directory`,
+    and not only at their effects: one life is recorded with strace (Linux), what a kill leaves at
+    each call is rebuilt and resumed, and the final files are compared as well, but for those that a
+    glob of `ignore` matches. A failing state is confirmed by a real kill. It takes isolation
+    "process", and SIGKILL at both sides.
+
     Raises `UsageRefused` and `PlanRefused` for arguments that make no sense, `SubjectFailed` where
     the subject fails without a crash, `PayloadRefused` for a state, a payload or (spawned) an
-    input that cannot be pickled, `WorkerDied` where the subject kills more than itself.
+    input that cannot be pickled, `WorkerDied` where the subject kills more than itself; and
+    at calls `StraceMissing`, and `TracingForbidden` where the system does not allow to trace.
     """
     chosen = chosen_isolation(isolation)
     settings = Settings(
@@ -90,15 +105,18 @@ def conform(
     )
     if keep is not None and plan is None:
         raise UsageRefused(reason="keep is for one plan alone: name it with plan=")
+    _check_at(at, chosen, settings.kill, when, ignore)
     order = _Order(
         settings,
         jobs=None if jobs is None else at_least_one("jobs", jobs),
         directory=checked_directory(directory),
         progress=progress or Silence(),
         plan=None if plan is None else CrashPlan.parse(plan),
+        at=at,
+        ignored=(ignore,) if isinstance(ignore, str) else tuple(ignore),
     )
     subject = AgentSubject(_checked_factory(factory, chosen), _listed(inputs), tool or DEFAULT_TOOL)
-    report = _PROOFS[chosen](subject, order)
+    report = (_prove_calls if at == AT_CALLS else _PROOFS[chosen])(subject, order)
     report.terms = _terms(_name_of(factory), subject, chosen, order)
     report.replay = f"conform(..., plan='{PLAN_PLACE}')"
     return report
@@ -130,6 +148,22 @@ class _Order:
     directory: Path | None
     progress: Progress
     plan: CrashPlan | None
+    at: str
+    ignored: tuple[str, ...]
+
+
+def _prove_calls(subject: AgentSubject, order: _Order) -> ConformanceReport:
+    from resumeproof.proof.calls.proving import prove_calls
+
+    return prove_calls(
+        subject,
+        order.settings,
+        ignored=order.ignored,
+        jobs=order.jobs,
+        directory=order.directory,
+        progress=order.progress,
+        plan=order.plan,
+    )
 
 
 def _prove_forked(subject: AgentSubject, order: _Order) -> ConformanceReport:
@@ -193,6 +227,8 @@ def _terms(name: str, subject: AgentSubject, isolation: Isolation, order: _Order
         timeout_seconds=settings.timeout_seconds,
         dedupe=settings.dedupe,
         plan=None if order.plan is None else str(order.plan),
+        at=order.at,
+        ignored=order.ignored,
     )
 
 
@@ -216,6 +252,25 @@ def _checked_factory(factory: Any, isolation: Isolation) -> Factory:
     if not callable(factory):
         raise UsageRefused(reason=f"the factory is no callable: {type(factory).__name__}")
     return factory  # type: ignore[no-any-return]
+
+
+def _check_at(
+    at: str, isolation: Isolation, kill: Kill, when: Sequence[str] | None, ignore: Sequence[str]
+) -> None:
+    """Raises `UsageRefused` for what does not go with `at`."""
+    if at not in (AT_EFFECTS, AT_CALLS):
+        raise UsageRefused(reason=f"at {at!r} is none of {AT_EFFECTS}, {AT_CALLS}")
+    if at == AT_EFFECTS:
+        if ignore:
+            raise UsageRefused(reason=f"ignore is for final files, compared at {AT_CALLS!r} only")
+        return
+    for wrong, why in (
+        (isolation != "process", f"isolation 'process' only, and is {isolation!r}"),
+        (kill is not Kill.SIGKILL, f"kill 'sigkill' only, and is {str(kill)!r}"),
+        (when is not None, "no when: each call is before the next one and after the last"),
+    ):
+        if wrong:
+            raise UsageRefused(reason=f"at {AT_CALLS!r} takes {why}")
 
 
 def _listed(inputs: Any) -> tuple[Any, ...]:

@@ -12,6 +12,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from resumeproof.crash.forked import ForkedLife
+from resumeproof.crash.plan import CrashPoint
+from resumeproof.crash.syscalls.tree import Tree
 from resumeproof.errors import StoreUnavailable
 from resumeproof.proof.image import copy_image
 
@@ -28,6 +30,18 @@ def keep_life(keep: Path, number: int, root: Path, life: ForkedLife) -> None:
         copy_image(root, place / SCENARIO_NAME)
         (place / OUTPUT_NAME).write_text(life.output, encoding="utf-8", errors="replace")
         (place / ENDING_NAME).write_text(_ending(life), encoding="utf-8")
+    except OSError as error:
+        cause = error.strerror or str(error)
+        raise StoreUnavailable("directory", str(place), cause) from error
+
+
+def keep_rebuilt(keep: Path, number: int, tree: Tree, point: CrashPoint) -> None:
+    """Write what the life numbered `number` would have left. Raises `StoreUnavailable`."""
+    place = keep / f"life-{number}"
+    try:
+        place.mkdir(parents=True)
+        tree.write_to(place / SCENARIO_NAME)
+        (place / ENDING_NAME).write_text(f"rebuilt as a kill leaves it at {point}\n")
     except OSError as error:
         cause = error.strerror or str(error)
         raise StoreUnavailable("directory", str(place), cause) from error

@@ -38,6 +38,7 @@ class Order:
     kill: Kill = Kill.SIGKILL
     stands_at: tuple[str, ...] = ()
     only: frozenset[Boundary] | None = None
+    traced: bool = False
 
     def stands(self, boundary: Boundary) -> bool:
         """Whether the life stands still there."""

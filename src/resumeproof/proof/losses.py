@@ -77,9 +77,10 @@ class Cause:
 
 
 def told(call: op.Call, command_line: tuple[str, ...]) -> str:
-    """Return a call in words: its number, its name, who made it and, where known, from where."""
+    """Return a call in words: its number, its name, and where known who made it, and from where."""
     where = f" at {call.source}" if call.source else ""
-    return f"call {call.ordinal}, {call.name} by `{shlex.join(command_line)}`{where}"
+    by = f" by `{shlex.join(command_line)}`" if command_line else ""
+    return f"call {call.ordinal}, {call.name}{by}{where}"
 
 
 def causes_of_loss(

@@ -30,11 +30,17 @@ KNOWN_CALLS: Final = frozenset(_AT_END) | frozenset(AT_BEGINNING) | LOCKS
 
 
 def interpret(
-    events: Iterable[Event], births: Mapping[int, deque[RawCall]], history: History, mask: int
+    events: Iterable[Event],
+    births: Mapping[int, deque[RawCall]],
+    history: History,
+    surroundings: Surroundings,
+    *,
+    printing: bool = True,
 ) -> None:
     """Take up a whole run.
 
-    `births` are those of `read_births`; `mask` is the file mode mask that the run began with.
+    `births` are those of `read_births`; `surroundings` are those that the run began in. What goes
+    to the standard output counts as printed, unless not `printing`.
     """
     for event in events:
         if isinstance(event, Ended):
@@ -43,7 +49,7 @@ def interpret(
         call = event.call
         tracee = history.tracees.get(call.thread)
         if tracee is None:
-            tracee = _unknown_tracee(history, call, mask)
+            tracee = _unknown_tracee(history, call, surroundings, printing)
         if isinstance(event, Entered):
             tracee.count(call.name)
             if call.name in BIRTHS:
@@ -65,14 +71,17 @@ def _take_up(meaning: Callable[[Step], None] | None, step: Step) -> int | None:
     return after if after > before else None
 
 
-def _unknown_tracee(history: History, call: RawCall, mask: int) -> Tracee:
+def _unknown_tracee(
+    history: History, call: RawCall, surroundings: Surroundings, printing: bool
+) -> Tracee:
     """The first process, with its output; or one whose birth nobody saw."""
-    tracee = Tracee(index=len(history.processes), surroundings=Surroundings(mask=mask))
+    tracee = Tracee(index=len(history.processes), surroundings=surroundings.copy())
     if history.processes:
         history.uncovered(f"process {call.thread}, of which nothing shows where it came from")
         history.processes.append(Process(call.thread, 0, ()))
     else:
-        tracee.slots[STDOUT] = Slot(Description(stdout=True, offset=None))
+        if printing:
+            tracee.slots[STDOUT] = Slot(Description(stdout=True, offset=None))
         history.processes.append(Process(call.thread, None, ()))
     history.tracees[call.thread] = tracee
     return tracee

@@ -6,8 +6,9 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
@@ -57,13 +58,36 @@ def kill_at(
     the recorded calls is kept. What the directory holds then is for the caller to look at.
     """
     surroundings = dict(os.environ if env is None else env)
-    call = recording.calls[ordinal - 1]
     root = Path(os.path.realpath(directory))
+    plan = plan_of(
+        recording, root, ordinal=ordinal, when=when, cut=cut, timeout_seconds=timeout_seconds
+    )(program=find_program(argv[0], root, surroundings), argv=argv, env=surroundings)
+    with tempfile.TemporaryDirectory(prefix="resumeproof-kill-") as scratch:
+        plan_path, result_path = Path(scratch, "plan"), Path(scratch, "result")
+        plan.write(plan_path)
+        supervisor = "resumeproof.crash.syscalls.supervisor"
+        life = run_life(
+            [sys.executable, "-P", "-m", supervisor, str(plan_path), str(result_path)],
+            cwd=root,
+            timeout_seconds=timeout_seconds + _MARGIN_SECONDS,
+        )
+        return Killed(reason_of(result_path, recording, life.stderr or life.exit.text), life)
+
+
+def plan_of(
+    recording: Recording,
+    root: Path,
+    *,
+    ordinal: int,
+    when: Literal["before", "after"],
+    cut: int | None,
+    timeout_seconds: float,
+) -> Callable[..., KillPlan]:
+    """The plan of a kill at this call, which lacks only what is to be killed."""
+    call = recording.calls[ordinal - 1]
     position, file = _file_of(call, root)
-    plan = KillPlan(
-        program=find_program(argv[0], root, surroundings),
-        argv=argv,
-        env=surroundings,
+    return partial(
+        KillPlan,
         schedule=[
             (turn.process, recording.numbers[turn.name], turn.occurrence, turn.failed)
             for turn in recording.turns
@@ -77,22 +101,12 @@ def kill_at(
         descriptor_argument=position,
         file=file,
     )
-    with tempfile.TemporaryDirectory(prefix="resumeproof-kill-") as scratch:
-        plan_path, result_path = Path(scratch, "plan"), Path(scratch, "result")
-        plan.write(plan_path)
-        supervisor = "resumeproof.crash.syscalls.supervisor"
-        life = run_life(
-            [sys.executable, "-P", "-m", supervisor, str(plan_path), str(result_path)],
-            cwd=root,
-            timeout_seconds=timeout_seconds + _MARGIN_SECONDS,
-        )
-        return Killed(_reason(life, result_path, recording), life)
 
 
-def _reason(life: Life, result: Path, recording: Recording) -> str | None:
+def reason_of(result: Path, recording: Recording, said: str) -> str | None:
+    """Why a supervisor that wrote this result, and said so much, did not kill as planned."""
     if not result.exists():
-        last = life.stderr.strip().splitlines()[-1:] or [life.exit.text]
-        return f"the supervisor failed: {last[0]}"
+        return f"the supervisor failed: {said.strip().splitlines()[-1]}"
     found: dict[str, str | None] = json.loads(result.read_text(encoding="utf-8"))
     reason = found["reason"]
     if reason is not None and any(process.thread for process in recording.processes):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 
 @dataclass(frozen=True)
 class KillPlan:
-    """One run of a program up to its death.
+    """One run of a program up to its death; or that of a `process` which waits to be traced.
 
     `schedule` has an entry for each call that keeps its turn, in their order: process, number of
     the call, occurrence, and whether it failed. `target` is the place among them, from 1, of the
@@ -22,14 +22,15 @@ class KillPlan:
     of its arguments has that open.
     """
 
-    program: str
-    argv: Sequence[str]
-    env: Mapping[str, str]
     schedule: Sequence[tuple[int, int, int, bool]]
     target: int
     parents: Sequence[int | None]
     before: bool
     timeout_seconds: float
+    program: str = ""
+    argv: Sequence[str] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    process: int | None = None
     size_limit: int | None = None
     returns: int | None = None
     descriptor_argument: int | None = None

@@ -18,6 +18,7 @@ WAIT_ALL: Final = 0x40000000  # __WALL, linux/wait.h
 _SYSCALL: Final = 24
 _GETEVENTMSG: Final = 0x4201
 _SEIZE: Final = 0x4206
+_INTERRUPT: Final = 0x4207
 _LISTEN: Final = 0x4208
 _GET_SYSCALL_INFO: Final = 0x420E
 
@@ -99,6 +100,11 @@ def _ptrace(request: int, thread: int, address: int | None, data: object) -> int
 def seize(process: int) -> None:
     """Trace a process with all that it will start; they die with this process."""
     _ptrace(_SEIZE, process, None, _OPTIONS)
+
+
+def interrupt(process: int) -> None:
+    """Stop a traced process, wherever it is: it comes to a stop before it does anything more."""
+    _ptrace(_INTERRUPT, process, None, None)
 
 
 def let_go(thread: int, signal: int = 0) -> None:

@@ -6,10 +6,12 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from resumeproof.crash.process import Life, run_life
 from resumeproof.crash.syscalls.copying import copy_tree, number_files
+from resumeproof.crash.syscalls.descriptors import Surroundings
 from resumeproof.crash.syscalls.history import History
 from resumeproof.crash.syscalls.interpret import KNOWN_CALLS, interpret
 from resumeproof.crash.syscalls.operations import Recording
@@ -50,7 +52,16 @@ def record(
         command = command_line(program, KNOWN_CALLS, trace, stack=stack)
         life = run_life(command, cwd=root, env=surroundings, timeout_seconds=timeout_seconds)
         _refuse_failures(life, argv, trace, timeout_seconds)
-        return _interpreted(life, trace, root, origin, domains)
+        recording = interpreted(trace, root, origin, Surroundings(mask=mask_of()), domains)
+    return replace(
+        recording,
+        returncode=life.exit.code if life.exit.kind == "exit" else -life.exit.code,
+        left_running=tuple(
+            " ".join(process.command_line)
+            for process in recording.processes
+            if process.pid in life.orphans and not process.thread
+        ),
+    )
 
 
 def find_program(name: str, directory: Path, env: Mapping[str, str]) -> str:
@@ -72,9 +83,19 @@ def _refuse_failures(life: Life, argv: Sequence[str], trace: Path, timeout_secon
         raise ProgramHung(program=argv[0], seconds=timeout_seconds)
 
 
-def _interpreted(
-    life: Life, trace: Path, root: Path, origin: Path, domains: Sequence[str]
+def interpreted(
+    trace: Path,
+    root: Path,
+    origin: Path,
+    surroundings: Surroundings,
+    domains: Sequence[str] = ("",),
+    *,
+    printing: bool = True,
 ) -> Recording:
+    """What a trace tells of a run that is over: it began in `origin` and left `root`.
+
+    What is printed is part of it, unless not `printing`; how the run ended is not.
+    """
     inodes = number_files(origin)
     tree = Tree.read(origin, inodes)
     history = History(
@@ -85,7 +106,7 @@ def _interpreted(
     with open(trace, encoding="ascii", errors="replace") as lines:
         births = read_births(lines)
         lines.seek(0)
-        interpret(read_events(lines), births, history, _present_mask())
+        interpret(read_events(lines), births, history, surroundings, printing=printing)
     fill_in(history, root)
     start = Tree.read(origin, inodes)
     for call in history.calls:
@@ -96,23 +117,18 @@ def _interpreted(
         calls=tuple(history.calls),
         processes=tuple(history.processes),
         initial_inodes=inodes,
-        returncode=life.exit.code if life.exit.kind == "exit" else -life.exit.code,
+        returncode=0,
         domains=tuple(domains),
         not_covered=tuple(history.not_covered),
         outside=tuple(history.outside),
         turns=tuple(history.turns),
         numbers=history.numbers,
-        left_running=tuple(
-            " ".join(process.command_line)
-            for process in history.processes
-            if process.pid in life.orphans and not process.thread
-        ),
     )
 
 
-def _present_mask() -> int:
-    """The file mode mask, which the program inherits from this process."""
-    with open("/proc/self/status", encoding="ascii", errors="replace") as status:
+def mask_of(process: int | str = "self") -> int:
+    """The file mode mask of a process, which those that it starts inherit."""
+    with open(f"/proc/{process}/status", encoding="ascii", errors="replace") as status:
         for line in status:
             if line.startswith("Umask:"):
                 return int(line.split()[1], 8)

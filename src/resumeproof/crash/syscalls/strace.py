@@ -37,19 +37,30 @@ def command_line(
     return [
         find_strace(),
         "--daemonize",
+        "--quiet=attach",
+        *_asked(calls, trace),
+        *(["--stack-traces"] if stack else []),
+        "--",
+        *program,
+    ]
+
+
+def attaching_line(process: int, calls: Iterable[str], trace: Path) -> list[str]:
+    """The command that does the same to a process that is there, and says so once it has it."""
+    return [find_strace(), *_asked(calls, trace), f"--attach={process}"]
+
+
+def _asked(calls: Iterable[str], trace: Path) -> list[str]:
+    return [
         "--follow-forks",
         "--syscall-number",
         "--decode-fds=path",
         "--strings-in-hex=all",
         f"--string-limit={_STRING_BYTES}",
         "--signal=none",
-        "--quiet=attach",
         "--raw=read,readv",
         "--trace=" + ",".join(f"?{name}" for name in sorted(calls)),
         f"--output={trace}",
-        *(["--stack-traces"] if stack else []),
-        "--",
-        *program,
     ]
 
 

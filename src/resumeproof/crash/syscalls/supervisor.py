@@ -25,6 +25,9 @@ from resumeproof.crash.syscalls.killplan import KillPlan
 from resumeproof.crash.tree import LIFE_VARIABLE
 from resumeproof.crash.witness import WITNESS_VARIABLE
 
+ATTACHED: Final = "attached"
+"""What is said, as strace says it too, once a waiting process is traced."""
+
 _SYSTEM_CALL_STOP: Final = signal.SIGTRAP | 0x80
 _OWN_VARIABLES: Final = (LIFE_VARIABLE, WITNESS_VARIABLE)
 _STOPPING: Final = frozenset({signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU})
@@ -83,6 +86,8 @@ class _Supervisor:
                     self._gone(thread, status)
 
     def _start(self) -> _Thread:
+        if self._plan.process is not None:
+            return self._attach(self._plan.process)
         reading, writing = os.pipe()
         process = os.fork()
         if process == 0:
@@ -94,6 +99,14 @@ class _Supervisor:
         finally:
             os.write(writing, b"!")
             os.close(writing)
+        return _Thread(process, 0)
+
+    def _attach(self, process: int) -> _Thread:
+        ptrace.seize(process)
+        # From here on it does nothing before it has come to a stop, even if it is let go on.
+        ptrace.interrupt(process)
+        self.target = process
+        print(ATTACHED, file=sys.stderr, flush=True)
         return _Thread(process, 0)
 
     def _become(self, reading: int) -> NoReturn:

@@ -75,13 +75,18 @@ def record_in(
         start = Tree.read(origin, recording.initial_inodes)
     finally:
         shutil.rmtree(origin, ignore_errors=True)
+    return accounted(recording, start, scene.directory)
+
+
+def accounted(recording: Recording, start: Tree, directory: Path) -> Recorded:
+    """A recording held against what was really left in the directory."""
     end = start.clone()
     try:
         for call in recording.calls:
             end.apply(call.operation)
     except RecordingContradicted as error:
         return Recorded(recording, start, end, str(error))
-    return Recorded(recording, start, end, _unaccounted(end, scene.directory))
+    return Recorded(recording, start, end, _unaccounted(end, directory))
 
 
 def tree_of(directory: Path) -> Tree:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from resumeproof.crash.syscalls.descriptors import Surroundings
 from resumeproof.crash.syscalls.history import History
 from resumeproof.crash.syscalls.interpret import interpret
 from resumeproof.crash.syscalls.parse import read_births, read_events
@@ -34,5 +35,5 @@ def read(*lines: str, start: Tree | None = None) -> History:
     text = [spelt(line) for line in lines]
     tree = start or Tree()
     history = History(Places(ROOT, tree), ("",), max(0, *tree.nodes) + 1)
-    interpret(read_events(text), read_births(text), history, MASK)
+    interpret(read_events(text), read_births(text), history, Surroundings(mask=MASK))
     return history

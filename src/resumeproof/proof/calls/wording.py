@@ -1,0 +1,66 @@
+"""What an agent's life did, in words: its files by the names that it knows them by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from resumeproof.crash.plan import CrashPoint
+from resumeproof.crash.syscalls.operations import Call, Print, Recording, SyncAll
+from resumeproof.crash.syscalls.states import kill_state
+from resumeproof.domain.course import Undisturbed
+from resumeproof.proof.agent import AGENT_NAME, RECEIVER_NAME
+from resumeproof.proof.commands.notes import notes_of
+from resumeproof.proof.commands.wording import in_words
+from resumeproof.proof.explanation import kill_in_words
+
+RECEIVER: Final = "the receiver's ledger"
+_PATHS: Final = ("path", "source", "target")
+_BYTECODE: Final = "/__pycache__/"
+
+
+def death_in_words(recording: Recording, point: CrashPoint) -> str:
+    """Between which calls a life died, and of which files. Raises `PlanRefused`."""
+    told = _told(recording)
+    return kill_in_words(told, kill_state(point, told)).replace("the program dies", "it dies")
+
+
+def told_calls(recording: Recording) -> Undisturbed:
+    """Every call with its two sides, each of them in words."""
+    sides = [(call, side) for call in _told(recording).calls for side in ("before", "after")]
+    return Undisturbed(
+        passed=tuple(f"call:{side}#{call.ordinal}" for call, side in sides),
+        words=tuple(in_words(call) for call, _ in sides),
+    )
+
+
+def not_covered(recording: Recording) -> Iterator[str]:
+    """What the agent did that nobody looked at; what Python keeps for itself is nothing of it."""
+    for note in notes_of(recording):
+        if _BYTECODE not in note:
+            yield note.replace("outside of the directory", "outside of ctx.directory")
+
+
+def _told(recording: Recording) -> Recording:
+    processes = [replace(each, command_line=()) for each in recording.processes]
+    return replace(
+        recording, calls=[_worded(call) for call in recording.calls], processes=processes
+    )
+
+
+def _worded(call: Call) -> Call:
+    if isinstance(call.operation, SyncAll | Print):
+        return call
+    paths: dict[str, Any] = {
+        name: _path(getattr(call.operation, name))
+        for name in _PATHS
+        if getattr(call.operation, name, None) is not None
+    }
+    return replace(call, operation=replace(call.operation, **paths))
+
+
+def _path(path: str) -> str:
+    if path.startswith(RECEIVER_NAME):
+        return RECEIVER
+    return "." if path == AGENT_NAME else path.removeprefix(f"{AGENT_NAME}/")
