@@ -1,7 +1,8 @@
 """The fewest losses of a failing power cut that still fail.
 
 Delta debugging first, which is quick where much was lost; then, as far as the budget goes, every
-smaller set. What needs a lost change is lost with it, and counts.
+smaller set. What needs a lost change is lost with it, and counts. Where that is much because the
+program went on for long, an earlier power cut may show the same with less.
 Source: Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002).
 """
 
@@ -26,12 +27,13 @@ def fewest_losses(
 ) -> PowerState:
     """Return a state of the same power cut, or of an earlier one, with fewer losses that fails.
 
-    `state` fails. `fails` is asked at most `budget_trials` times; within them no smaller set is
-    overlooked, and after them the smallest found so far is returned.
+    `state` fails. `fails` is asked at most `budget_trials` times; within them no smaller set of the
+    same power cut is overlooked, and after them the smallest found so far is returned.
     """
     search = _Search(power, state, fails, budget_trials)
     search.split()
     search.all_smaller()
+    search.all_earlier()
     return search.smallest
 
 
@@ -75,6 +77,15 @@ class _Search:
             if found:
                 return
             size += 1
+
+    def all_earlier(self) -> None:
+        for state in self._power.earlier(self.smallest):
+            if not self._left:
+                return
+            self._left -= 1
+            if self._fails(state):
+                self.smallest = state
+                return
 
     def _still_fails(self, losses: Sequence[Loss]) -> bool:
         """Whether a state with these losses, and what follows from them, is smaller and fails."""

@@ -116,6 +116,18 @@ class PowerLoss:
         cut = self._cut_of(state)
         return _named(cut, *_earliest(cut, cut.with_needs(losses)))
 
+    def earlier(self, state: PowerState) -> Iterator[PowerState]:
+        """Yield the states in which the power went just before the second of the losses, the third.
+
+        Only what stands before it was lost then.
+        """
+        for place in range(1, len(state.losses)):
+            ordinal, losses = state.losses[place].ordinal - 1, state.losses[:place]
+            cut = cut_at(self._recording, self._origin, ordinal, False, state.domain)
+            named = _named(cut, *_earliest(cut, losses)) if cut.allows(losses) else None
+            if named is not None:
+                yield named
+
     def state(self, point: CrashPoint) -> PowerState:
         """Return the state of a plan's point. Raises `PlanRefused` if the recording has none."""
         match = _BOUNDARY_TEXT.fullmatch(point.boundary)

@@ -68,3 +68,17 @@ def test_what_needs_the_lost_call_is_lost_with_it() -> None:
     )
 
     assert str(smallest.point) == "power.l1-2:after#4"
+
+
+def test_of_a_program_that_went_on_an_earlier_power_cut_shows_it_with_less() -> None:
+    def saved(inode: int) -> list[op.Operation]:
+        return [op.Create(inode, "f.new", 0o644), op.Rename("f.new", "f"), op.Print(b"saved\n")]
+
+    power = PowerLoss(recording(*saved(1), *saved(2), *saved(3)), tree(), 100)
+    state = power.state(CrashPoint.parse("power.l2-8:after#9"))
+
+    def promised_and_missing(state: PowerState) -> bool:
+        return state.ordinal >= 3 and "f" not in {path for path, *_ in power.tree(state).walk()}
+
+    assert promised_and_missing(state)
+    assert str(fewest_losses(power, state, promised_and_missing).point) == "power.l2:after#3"
