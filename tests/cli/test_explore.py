@@ -318,7 +318,8 @@ def test_without_strace_one_line_says_how_to_get_it(desk: Desk) -> None:
     "words",
     [
         ("--resume", "true", "--no-resume"),
-        ("--no-resume", "--depth", "2"),
+        ("--no-resume", "--check", "true", "--depth", "2"),
+        ("--no-resume",),
         ("--keep", "kept"),
         ("--domain", "journal"),
     ],
@@ -327,6 +328,22 @@ def test_without_strace_one_line_says_how_to_get_it(desk: Desk) -> None:
 def test_options_that_contradict_each_other_are_refused(desk: Desk, words: tuple[str, ...]) -> None:
     ran = desk.run("explore", *words, "--", "true")
     assert ran.refusal == (2, "usage", 1, True)
+
+
+def test_a_resume_that_can_never_run_is_told_of(desk: Desk) -> None:
+    """With a check its exit status does not count: nothing else would show that it never ran."""
+    (desk.path / "mend.py").write_text("")
+    given = ("--check", "true", "--resume")
+    ran = desk.run("explore", *given, f"{PYTHON} mend.py", "--", *IN_PLACE)
+    assert ran.refusal == (2, "subject_failed", 1, True)
+    assert f"write {desk.path / 'mend.py'}" in ran.stderr
+    status, told = explored(desk, *given, f"{PYTHON} /no/such.py", "--", *IN_PLACE)
+    (note,) = told["not_covered"]
+    assert (status, "the resume fails as well" in note, "/no/such.py" in note) == (0, True, True)
+    status, told = explored(
+        desk, *given, f"{PYTHON} {{dir}}/../no.py", "--plan", "call:after#1", "--", *IN_PLACE
+    )
+    assert len(told["not_covered"]) == 1
 
 
 def test_a_resume_that_hangs_is_found_in_time(desk: Desk) -> None:

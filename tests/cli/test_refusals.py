@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import socket
 import subprocess
@@ -90,6 +91,8 @@ OPTIONS: dict[str, tuple[str | bytes, ...]] = {
     "key that is no UTF-8": ("--key", b"\xff"),
     "unknown mode": ("--mode", "maybe"),
     "unknown option": ("--colour", "red"),
+    "option that is nearly one": ("--mod", "idempotent"),
+    "option without its value": ("--key",),
     "an argument": ("charge",),
     "unknown format": ("--format", "xml"),
 }  # fmt: skip
@@ -101,7 +104,7 @@ def test_create_refuses_the_options_and_makes_no_store(
 ) -> None:
     ran = desk.run("create", "--action", CHARGE, *words)
     assert ran.refusal == (2, "usage", 1, True)
-    assert "--help'" in ran.stderr
+    assert re.search(r"[^.?][.?] Try '.*\bcreate --help'\.$", ran.stderr.strip())
     assert desk.files() == {}
 
 

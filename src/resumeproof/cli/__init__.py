@@ -72,6 +72,13 @@ class CommandLine(LazyGroup):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except click.UsageError as error:
+            # Of an option without its argument click does not say which command it was.
+            if error.ctx is None and ctx.invoked_subcommand is not None:
+                command = self.get_command(ctx, ctx.invoked_subcommand)
+                if command is not None:
+                    error.ctx = click.Context(command, ctx, ctx.invoked_subcommand)
+            raise
         except KeyboardInterrupt as interrupt:
             # Of a KeyboardInterrupt click would print an empty line of its own.
             raise click.Abort from interrupt

@@ -44,7 +44,7 @@ _PATH = click.Path(path_type=Path)
     metavar="CMD",
     help="What is run after a crash; CMD again if not given.",
 )
-@click.option("--no-resume", is_flag=True, help="Judge what a crash left as it lies.")
+@click.option("--no-resume", is_flag=True, help="Let the check judge what a crash left as it lies.")
 @click.option(
     "--check",
     metavar="CMD",
@@ -106,7 +106,7 @@ _PATH = click.Path(path_type=Path)
     type=click.IntRange(1, JOBS_MAX),
     help="States side by side; one for each core if not given.",
 )
-@click.option("--stack", is_flag=True, help="Say which line of the program made each call.")
+@click.option("--stack", is_flag=True, help="Say which line of a compiled program made each call.")
 @click.option(
     "--plan",
     metavar="PLAN",
@@ -153,7 +153,7 @@ def explore(output: Output, /, command: Sequence[str], **options: Any) -> int:
     """
     from resumeproof.cli.exploration import Told
     from resumeproof.cli.program import replay_line, settings_of
-    from resumeproof.cli.reproduction import Reproduction
+    from resumeproof.cli.reproduction import SCRIPT, Reproduction
 
     context = click.get_current_context()
     _refuse_contradictions(options)
@@ -184,6 +184,9 @@ def explore(output: Output, /, command: Sequence[str], **options: Any) -> int:
     output.lines(told.lines())
     if keep is not None:
         output.lines([f"  what the crash and the resume left is in {keep}"])
+    if repro is not None:
+        how = f"sh {repro / SCRIPT}" if found.discoveries else "there is none"
+        output.lines([f"  the first failure by itself: {how}"])
     return _status(report, options["allow_empty"])
 
 
@@ -209,6 +212,10 @@ def _refuse_contradictions(options: Mapping[str, Any]) -> None:
         (
             options["depth"] > 1 and options["no_resume"],
             "--depth kills resumes, and there is none with --no-resume",
+        ),
+        (
+            options["no_resume"] and not options["check"],
+            "--no-resume needs a --check: what a crash cut short differs from what a run leaves",
         ),
         (options["keep"] and not options["plan"], "--keep goes with --plan only"),
         (

@@ -62,7 +62,8 @@ def _usage_message(error: click.UsageError) -> str:
     # click lists the choices of a missing option below one another.
     message = " ".join(error.format_message().split())
     command = error.ctx.command_path if error.ctx else "resumeproof"
-    return f"{message.rstrip('.')}. Try '{command} --help'."
+    ended = message if message.endswith("?") else f"{message.rstrip('.')}."
+    return f"{ended} Try '{command} --help'."
 
 
 def report(error: BaseException, output: Output) -> int:

@@ -75,8 +75,9 @@ class CrashPoint:
         if match is None:
             raise PlanRefused(
                 text=text,
-                reason="a crash point is a boundary and its occurrence, such as tool:after#1; "
-                "an agent's are effect:before#K and effect:after#K",
+                reason="a crash point is a boundary and its occurrence, such as tool:after#1 in "
+                "the lab, effect:before#2 of an agent, append:after#1 of a store, call:after#3 of "
+                "a program",
             )
         return cls(match["boundary"], int(match["occurrence"] or 1))
 

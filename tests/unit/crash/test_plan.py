@@ -18,8 +18,8 @@ BOUNDARIES = st.one_of(
 )
 MISSING = "a crash point is missing; a plan without any is written 'baseline'"
 MISSHAPEN = (
-    "a crash point is a boundary and its occurrence, such as tool:after#1; "
-    "an agent's are effect:before#K and effect:after#K"
+    "a crash point is a boundary and its occurrence, such as tool:after#1 in the lab, "
+    "effect:before#2 of an agent, append:after#1 of a store, call:after#3 of a program"
 )
 PLANS = st.builds(CrashPlan, st.lists(st.builds(CrashPoint, BOUNDARIES, NUMBERS)).map(tuple))
 

@@ -22,12 +22,14 @@ from resumeproof.proof.ledgered import LedgeredRemains
 class Baseline:
     """Two runs without a crash: the recorded one, and what every resume is to come to.
 
-    `nondeterminism` says how they differed; what did differ is not compared.
+    `nondeterminism` says how they differed; what did differ is not compared. `resume_fails` says
+    how the resume ended after the run without a crash, if it failed there and that does not count.
     """
 
     recorded: Recorded
     trial: Trial
     nondeterminism: str | None
+    resume_fails: str | None
 
 
 def run_baseline(settings: Settings, start: Tree, site: Site) -> Baseline:
@@ -71,7 +73,8 @@ def run_baseline(settings: Settings, start: Tree, site: Site) -> Baseline:
     )
     _must_hold(trial, recorded, site, settings.directory)
     printed = recorded.printed.decode(errors="replace")
-    return Baseline(recorded, trial, _nondeterminism(differing, ended.printed, printed))
+    told = _nondeterminism(differing, ended.printed, printed)
+    return Baseline(recorded, trial, told, _resume_fails(settings, trial, site))
 
 
 def _hint(command: Command, directory: Path | None) -> str:
@@ -98,6 +101,22 @@ def _must_hold(trial: Trial, recorded: Recorded, site: Site, directory: Path | N
     ended = trial.check.run(site.scene, trial.timeout_seconds)
     if not ended.succeeded:
         raise SubjectFailed("its check", f"{_failure(ended)}{_hint(trial.check, directory)}")
+
+
+def _resume_fails(settings: Settings, trial: Trial, site: Site) -> str | None:
+    """A resume that is another program, and fails wherever it is run, may never have begun.
+
+    Raises `SubjectFailed` where that is for sure.
+    """
+    if trial.resume is None or trial.resume is settings.command:
+        return None
+    ended = trial.resume.run(site.scene, trial.timeout_seconds)
+    if ended.succeeded:
+        return None
+    hint = _hint(trial.resume, site.scene.directory)
+    if hint:
+        raise SubjectFailed("its resume", f"{_failure(ended)}{hint}")
+    return None if trial.check is None else _failure(ended)
 
 
 def _failure(ended: Ended) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from resumeproof.crash.plan import BASELINE, CrashPlan
 from resumeproof.crash.syscalls.device import POSIX
@@ -123,8 +123,14 @@ def _exploration(settings: Settings, explored: Explored, *, alone: bool) -> Expl
         power_safe=_safe(explored, power=True, alone=alone) if settings.power_loss else None,
         device_model="\n".join(POSIX.rules) if settings.power_loss else None,
         domains=tuple(recording.domains),
-        not_covered=tuple(notes_of(recording)),
+        not_covered=(*notes_of(recording), *_of_the_resume(explored)),
     )
+
+
+def _of_the_resume(explored: Explored) -> Iterator[str]:
+    fails = explored.baseline.resume_fails
+    if fails is not None:
+        yield f"without a crash the resume fails as well, and only the check counts: {fails}"
 
 
 def _safe(explored: Explored, *, power: bool, alone: bool) -> bool | None:
