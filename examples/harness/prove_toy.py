@@ -25,7 +25,7 @@ def look(directory: Path) -> StoreSeen:
 
 
 if __name__ == "__main__":
-    name, *errors = sys.argv[1:]
+    name, *errors = sys.argv[1:] or sys.exit(__doc__)
     report = prove_store(
         Store,
         import_module(name).run,

@@ -195,17 +195,33 @@ RUNTIMES: dict[str, tuple[Callable[[Lines], Any], list[tuple[str, str]]]] = {
 }
 
 
+MADE: dict[Callable[[Lines], Any], set[str]] = {in_a_thread: {"append"}, never_recorded: {"save"}}
+
+
 @pytest.mark.parametrize(("run", "findings"), RUNTIMES.values(), ids=RUNTIMES)
 def test_other_runtimes(run: Callable[[Lines], Any], findings: list[tuple[str, str]]) -> None:
-    report = prove_store(Lines, run, look_at_lines, CALLS, ends={"done"})
+    report = prove_store(Lines, run, look_at_lines, MADE.get(run, CALLS), ends={"done"})
     assert (found(report), report.certificate.adds_up) == (findings, True)
 
 
 def test_a_runtime_none_of_whose_calls_are_named_proves_nothing() -> None:
-    report = prove_store(Lines, well, look_at_lines, {"write"})
+    with pytest.warns(UserWarning, match="^never called without a crash: write$"):
+        report = prove_store(Lines, well, look_at_lines, {"write"})
     assert str(report) == (
         "conformance: PASS, but nothing proved: the subject has no persistence call"
     )
+
+
+def test_a_call_that_is_named_and_never_made_is_warned_of(tmp_path: Path) -> None:
+    """A slip in a name would leave out the kills at that call, and pass all the sooner."""
+    calls = {"append": "add", "sawe": "save", "flush": "flush"}
+    with pytest.warns(UserWarning, match="^never called without a crash: flush, sawe$"):
+        report = prove_store(Lines, well, look_at_lines, calls, ends={"done"})
+    assert report.passed
+    with pytest.warns(UserWarning, match="flush"):
+        prove_store(
+            Lines, well, look_at_lines, CALLS | {"flush"}, plan="append:after#1", keep=tmp_path
+        )
 
 
 async def fails(store: Lines) -> None:

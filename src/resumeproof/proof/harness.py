@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import errno
 import os
+import warnings
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any, Literal, TypeVar
 
 from resumeproof.crash.calls import checked_error, named_calls
 from resumeproof.crash.kill import kill_named
-from resumeproof.crash.plan import CrashPlan
+from resumeproof.crash.plan import CrashPlan, CrashPoint
 from resumeproof.domain.conformance import PLAN_PLACE, ConformanceReport
 from resumeproof.errors import UsageRefused
 from resumeproof.proof.arguments import at_least_one, checked_directory, checked_timeout
@@ -61,6 +62,7 @@ def prove_store(
     `plan` carries out one crash plan alone, such as "append:after#2", and `keep` copies there what
     each of its lives left.
 
+    Warns (`UserWarning`) of `calls` that a run without a crash never makes: a name may be wrong.
     Raises `UsageRefused` and `PlanRefused` for arguments that make no sense, `SubjectFailed` where
     the runtime fails without a crash.
     """
@@ -92,6 +94,16 @@ def prove_store(
     )
     report.crashes_at = "persistence call"
     report.crash_points = calls_crashed_at(report)
+    _warn_of_calls_never_made(names, report)
     failing = "" if error is None else f", error=errno.{errno.errorcode[error]}"
     report.replay = f"prove_store(...{failing}, plan='{PLAN_PLACE}')"
     return report
+
+
+def _warn_of_calls_never_made(names: Mapping[str, str], report: ConformanceReport) -> None:
+    """A wrong name would be a call that nobody is killed at, and a proof that looks whole."""
+    passed = map(CrashPoint.parse, report.undisturbed.passed)
+    made = {point.boundary.partition(":")[0] for point in passed}
+    missing = sorted(called for called, name in names.items() if name not in made)
+    if missing:
+        warnings.warn(f"never called without a crash: {', '.join(missing)}", stacklevel=3)
