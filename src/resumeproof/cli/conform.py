@@ -14,13 +14,14 @@ import click
 from resumeproof.cli.evidence import Destination
 from resumeproof.cli.inputs import input_value, read_inputs
 from resumeproof.cli.interrupt import interrupted_once
-from resumeproof.cli.options import one_of, positive_seconds, seconds, takes_format
+from resumeproof.cli.options import one_of, positive_seconds, seconds, takes_at, takes_format
 from resumeproof.cli.output import Output, note
 from resumeproof.cli.progress import Tally, progress_bar
 from resumeproof.cli.replay import replay_command
 from resumeproof.cli.target import load_factory
 from resumeproof.crash.kill import Kill
 from resumeproof.crash.plan import BASELINE, CrashPlan
+from resumeproof.domain.conformance import AT_CALLS
 from resumeproof.domain.contract import Lookup, ToolContract
 from resumeproof.errors import Exit
 
@@ -34,7 +35,7 @@ _SIDES = {"before": ("before",), "after": ("after",), "both": ("before", "after"
 _PATH = click.Path(path_type=Path)
 
 
-@click.command(short_help="Kill an agent at each of its effects, and judge its resumes.")
+@click.command(short_help="Kill an agent at each effect or call, and judge its resumes.")
 @click.argument("target")
 @click.option(
     "--inputs",
@@ -51,6 +52,7 @@ _PATH = click.Path(path_type=Path)
     multiple=True,
     help="One input, instead of a file; may be repeated. What is no JSON is taken as text.",
 )
+@takes_at
 @click.option(
     "--isolation",
     type=click.Choice(["process", "spawn", "inline"]),
@@ -73,7 +75,7 @@ _PATH = click.Path(path_type=Path)
     "--depth",
     metavar="N",
     type=click.IntRange(1, DEPTH_MAX),
-    help="Deaths in a row: 2 kills each resume as well, at every effect it still makes.",
+    help="Deaths in a row: 2 kills each resume as well, at every effect or call it still makes.",
 )
 @click.option(
     "--timeout",
@@ -146,6 +148,9 @@ _PATH = click.Path(path_type=Path)
 def conform(output: Output, /, target: str, **options: Any) -> int:
     """Prove an agent: let it die before and after each effect, resume it, and judge.
 
+    With --at calls it dies at each durable system call below its directory instead, so also between
+    two of its own writes, and its final files are compared as well.
+
     TARGET is module:factory or path/to/file.py:factory. The factory is called with a context for
     every life, and returns an object with step(input) and perhaps state().
 
@@ -155,6 +160,7 @@ def conform(output: Output, /, target: str, **options: Any) -> int:
     Examples:
       resumeproof conform agent:make --inputs jobs.json
       resumeproof conform agent.py:make --input one --input two --depth 2
+      resumeproof conform agent:make --input one --at calls --ignore '*.log'
     """
     context = click.get_current_context()
     inputs = read_inputs(options["inputs_file"], options["given_inputs"])
@@ -223,6 +229,8 @@ def _arguments(options: Mapping[str, Any]) -> dict[str, Any]:
 
     plan = options["plan"]
     for wrong, why in (
+        (options["ignored"] and options["at"] != AT_CALLS, "--ignore goes with --at calls only"),
+        (options["when"] and options["at"] == AT_CALLS, "--when says nothing beside --at calls"),
         (options["keep"] and not plan, "--keep goes with --plan only"),
         (options["depth"] and plan, "--depth says nothing beside --plan: a plan has its own"),
         (options["when"] and plan, "--when says nothing beside --plan: a plan has its own"),
@@ -240,6 +248,8 @@ def _arguments(options: Mapping[str, Any]) -> dict[str, Any]:
         "dedupe": not options["no_dedupe"],
         "tool": _contract(options),
         "plan": None if plan is None else str(CrashPlan.parse(plan)),
+        "at": options["at"],
+        "ignore": options["ignored"],
     }
 
 

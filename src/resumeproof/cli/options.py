@@ -16,6 +16,7 @@ import click
 from resumeproof.cli.output import FORMATS
 from resumeproof.cli.stores import Stores
 from resumeproof.crash.plan import Boundary, CrashPoint
+from resumeproof.domain.conformance import AT_CALLS, AT_EFFECTS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -106,6 +107,24 @@ def takes_format(command: Command) -> Command:
         expose_value=False,
         help="Print text or JSON; text on a terminal, JSON in a pipe.",
     )(command)
+
+
+def takes_at(command: Command) -> Command:
+    """`--at` and `--ignore`: where lives of an agent die, and what is not compared then."""
+    taken = click.option(
+        "--ignore",
+        "ignored",
+        metavar="GLOB",
+        multiple=True,
+        help="With --at calls: final files that are not compared; may be repeated.",
+    )(command)
+    return click.option(
+        "--at",
+        type=click.Choice([AT_EFFECTS, AT_CALLS]),
+        default=AT_EFFECTS,
+        show_default=True,
+        help="Where it dies: at its effects, or at each durable system call (Linux, with strace).",
+    )(taken)
 
 
 def takes_stores(command: Command) -> Command:

@@ -14,6 +14,7 @@ from resumeproof.cli.inputs import input_value
 from resumeproof.cli.invocation import this_command
 
 _FLAGS = {
+    "at": "--at",
     "kill": "--kill",
     "timeout_seconds": "--timeout",
     "mode": "--mode",
@@ -42,6 +43,8 @@ def _words(context: click.Context, isolation: str) -> Iterator[str]:
     for name, flag in _FLAGS.items():
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             yield from (flag, str(given[name]))
+    for glob in given["ignored"]:
+        yield from ("--ignore", glob)
 
 
 def _input(value: Any) -> str:

@@ -106,6 +106,7 @@ def proof_json(terms: ProofTerms, report: ConformanceReport) -> dict[str, Any]:
         "effects": [asdict(effect) for effect in effects.names],
         "scenarios": scenarios,
         "exploration": _exploration(report),
+        "not_covered": list(report.not_covered),
     }
 
 
@@ -163,9 +164,11 @@ class _Effects:
 
 def _terms(terms: ProofTerms) -> dict[str, Any]:
     return {
+        "at": terms.at,
         "contract": terms.contract.to_json(),
         "dedupe": terms.dedupe,
         "depth": terms.depth,
+        "ignored": list(terms.ignored),
         "isolation": terms.isolation,
         "kill": terms.kill,
         "mode": terms.mode or terms.kill,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 from xml.etree.ElementTree import Element
 
+from resumeproof.domain.conformance import AT_CALLS
 from resumeproof.evidence.report.markup import Node, counted, element, joined
 from resumeproof.evidence.report.page import Tone, badge, figures, proved, section
 
@@ -31,12 +32,16 @@ _LIVES: Final = {
     "program": "The program itself was killed, or its directory rebuilt as a death leaves it.",
     "inline": "The deaths were only played, as exceptions in one process.",
 }
+_AT_CALLS: Final = (
+    "A life was recorded, and its directory rebuilt as a death at each of its calls leaves it;"
+    " where a resume of that failed, a life was killed there."
+)
 
 
 def grounds(receipt: Receipt, proofs: Sequence[Receipt]) -> Element:
     """What the verdict rests on."""
     certificate = receipt["certificate"]
-    rebuilt = all(proof["exploration"] for proof in proofs)
+    rebuilt = all(proof["exploration"] or _at_calls(proof) for proof in proofs)
     told = _REBUILT if rebuilt else _KILLED
     numbers: list[tuple[str, Node, str]] = [
         (name, f"{certificate[member]:,}", words) for member, name, words in told
@@ -53,9 +58,20 @@ def grounds(receipt: Receipt, proofs: Sequence[Receipt]) -> Element:
     )
 
 
+def _lives(proof: Receipt) -> Node:
+    return _AT_CALLS if _at_calls(proof) else _LIVES[proof["terms"]["isolation"]]
+
+
+def _at_calls(proof: Receipt) -> bool:
+    return bool(proof["terms"]["at"] == AT_CALLS)
+
+
 def _shown(proofs: Sequence[Receipt]) -> list[Node]:
     """What was proved."""
-    shown = [_LIVES[kind] for kind in dict.fromkeys(each["terms"]["isolation"] for each in proofs)]
+    lives = (
+        _AT_CALLS if _at_calls(each) else _LIVES[each["terms"]["isolation"]] for each in proofs
+    )
+    shown = list(dict.fromkeys(lives))
     depth = max(proof["terms"]["depth"] for proof in proofs)
     if depth > 1:
         shown.append(f"A resume was killed as well, up to {depth} deaths in a row.")
@@ -83,8 +99,11 @@ def _limits(proofs: Sequence[Receipt]) -> Iterator[Node]:
         yield "A power cut: what was written and not synced is kept by a kill, and not by that."
     if all(proof["terms"]["depth"] == 1 for proof in proofs):
         yield "A second crash, while it resumes."
-    for told in powers:
+    for told in (*powers, *proofs):
         yield from (f"Not covered: {each}." for each in told["not_covered"])
+    globs = [glob for proof in proofs for glob in proof["terms"]["ignored"]]
+    if globs:
+        yield f"What became of files that were not compared: {', '.join(dict.fromkeys(globs))}."
     for proof in proofs:
         if proof["nondeterminism"]:
             differ = proof["nondeterminism"]
