@@ -9,7 +9,7 @@ from resumeproof.crash.syscalls import operations as op
 from resumeproof.crash.syscalls.power import PowerLoss, PowerState, is_power_point
 from resumeproof.crash.syscalls.states import UNCHANGING, KillState, kill_state
 from resumeproof.crash.syscalls.tree import Tree
-from resumeproof.proof.losses import causes_of_loss, told
+from resumeproof.proof.losses import causes_of_loss, made_by, told
 
 
 def explained(
@@ -33,7 +33,7 @@ def kill_in_words(recording: op.Recording, state: KillState) -> str:
     rest = [call for call in calls if call.ordinal > state.ordinal]
 
     def say(call: op.Call) -> str:
-        return told(call, recording.processes[call.process].command_line)
+        return told(call, made_by(call, recording))
 
     last = made[-1] if made else None
     if last is not None and state.cut is not None:
@@ -62,8 +62,8 @@ def _alone(recording: op.Recording, state: PowerState) -> Iterator[str]:
     later = recording.calls[state.losses[0].ordinal : state.ordinal]
     for call in reversed(later):
         if call.domain != state.domain and (path := _changed(call.operation)):
-            made_by = told(call, recording.processes[call.process].command_line)
-            yield f"{path}: kept what was done to it meanwhile, up to {made_by}"
+            latest = told(call, made_by(call, recording))
+            yield f"{path}: kept what was done to it meanwhile, up to {latest}"
             return
 
 

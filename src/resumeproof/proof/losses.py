@@ -53,7 +53,8 @@ class Cause:
     """Why one file is not what it should be.
 
     `outcome` is what it can be after the crash; `call` is the first call that matters, made by
-    the process of `command_line`; `synced_by` the call that syncs it, later than the crash.
+    `command_line` where that says something; `synced_by` the call that syncs it, later than the
+    crash.
     """
 
     path: str
@@ -77,10 +78,16 @@ class Cause:
 
 
 def told(call: op.Call, command_line: tuple[str, ...]) -> str:
-    """Return a call in words: its number, its name, and where known who made it, and from where."""
+    """Return a call in words: its number, its name, and who made it, from where, if that is given."""
     where = f" at {call.source}" if call.source else ""
     by = f" by `{shlex.join(command_line)}`" if command_line else ""
     return f"call {call.ordinal}, {call.name}{by}{where}"
+
+
+def made_by(call: op.Call, recording: op.Recording) -> tuple[str, ...]:
+    """Return the command line that made a call; nothing where all calls were made by one alone."""
+    makers = {recording.processes[each.process].command_line for each in recording.calls}
+    return recording.processes[call.process].command_line if len(makers) > 1 else ()
 
 
 def causes_of_loss(
@@ -151,8 +158,7 @@ class _Story:
     def _cause(
         self, path: str, fault: Fault, outcome: str, call: op.Call, synced_by: op.Call | None
     ) -> Cause:
-        process = self._recording.processes[call.process]
-        return Cause(path, fault, outcome, call, process.command_line, synced_by)
+        return Cause(path, fault, outcome, call, made_by(call, self._recording), synced_by)
 
     def _renamed(self, path: str, written_as: str, call: op.Call) -> Fault | None:
         """Whether what a call wrote to came to its present name later, and how."""

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from resumeproof.crash.plan import CrashPoint
@@ -29,7 +31,7 @@ def test_a_kill_in_words(state: KillState) -> None:
         op.Rename("other", "there"),
         PROMISE,
     )
-    calls = [f"call {call.ordinal}, {call.name} by `python save.py`" for call in made.calls]
+    calls = [f"call {call.ordinal}, {call.name}" for call in made.calls]
 
     assert kill_in_words(made, state) == KILLED[state].format("", *calls)
 
@@ -48,13 +50,10 @@ def test_a_domain_that_loses_its_power_alone_is_told_with_what_the_other_kept() 
     assert explained(CrashPoint.parse("power.d0.l1:after#2"), made, origin, power) == (
         (
             "journal: appended to without fsync; after a power cut it can be empty (since call 1, "
-            "write by `python save.py`; no later call syncs it)"
+            "write; no later call syncs it)"
         ),
         ".: lost its power alone",
-        (
-            "ledger/effects: kept what was done to it meanwhile, up to call 2, write by "
-            "`python save.py`"
-        ),
+        "ledger/effects: kept what was done to it meanwhile, up to call 2, write",
     )
 
 
@@ -62,5 +61,18 @@ def test_a_plan_of_a_kill_is_explained_as_one() -> None:
     made = recording(op.Create(1, "f", 0o644))
 
     assert explained(CrashPoint("call:before"), made, tree(), None) == (
-        "the program dies before call 1, create by `python save.py`, to f",
+        "the program dies before call 1, create, to f",
     )
+
+
+def test_who_made_a_call_is_told_where_that_says_something() -> None:
+    made = recording(op.Create(1, "n.new", 0o644), op.Rename("n.new", "n"), PROMISE)
+    sh, mv = op.Process(100, None, ("sh", "count.sh")), op.Process(101, 0, ("mv", "n.new", "n"))
+    moved = replace(made.calls[1], process=1)
+    made = replace(made, calls=[made.calls[0], moved, made.calls[2]], processes=[sh, mv])
+    power = PowerLoss(made, tree(), 100)
+
+    (told,) = explained(CrashPoint.parse("call:after#1"), made, tree(), None)
+    assert "between call 1, create by `sh count.sh`, to n.new, and call 2, rename by `mv" in told
+    (told,) = explained(CrashPoint.parse("power.l2:after#3"), made, tree(), power)
+    assert "(since call 2, rename by `mv n.new n`; " in told

@@ -135,11 +135,9 @@ def test_a_cause_in_words() -> None:
 
     assert str(never) == (
         "state: replaced by rename without fsync of the new file; after a power cut it can be "
-        "empty (since call 2, write by `python save.py`; no later call syncs it)"
+        "empty (since call 2, write; no later call syncs it)"
     )
-    assert str(late).endswith(
-        "(since call 2, write by `python save.py`; synced only by call 4, sync)"
-    )
+    assert str(late).endswith("(since call 2, write; synced only by call 4, sync)")
 
 
 def test_every_fault_is_shown_here_and_has_words() -> None:
@@ -152,7 +150,7 @@ def test_the_line_of_the_program_is_told_where_it_is_known() -> None:
     state = power.state(CrashPoint("power.l1:after", 2))
     (cause,) = causes_of_loss(made, tree(log=b""), state, power.tree(state))
 
-    assert "since call 1, write by `python save.py` at save.py:12" in str(cause)
+    assert "since call 1, write at save.py:12" in str(cause)
 
 
 def test_losses_of_one_kind_in_one_file_are_one_cause() -> None:
