@@ -78,7 +78,7 @@ class Cause:
 
 
 def told(call: op.Call, command_line: tuple[str, ...]) -> str:
-    """Return a call in words: its number, its name, and who made it, from where, if that is given."""
+    """Return a call in words: its number, its name, and if given who made it and from where."""
     where = f" at {call.source}" if call.source else ""
     by = f" by `{shlex.join(command_line)}`" if command_line else ""
     return f"call {call.ordinal}, {call.name}{by}{where}"
