@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from resumeproof.crash import forked
 from resumeproof.crash.adoption import own_children
 from resumeproof.crash.channel import LifeChannel
 from resumeproof.crash.forked import BoundaryNotice, LifeHost
@@ -75,6 +76,26 @@ def test_a_life_that_kills_its_forker_is_told_as_such_and_nothing_is_left() -> N
         pytest.raises(WorkerDied, match=r"signal 9 \(SIGKILL\)"),
     ):
         host.run(None, timeout_seconds=PATIENCE_SECONDS)
+    assert own_children() == before
+
+
+@pytest.mark.parametrize("goes_on", [False, True], ids=["ends", "goes on"])
+def test_a_life_that_stops_its_forker_is_told_as_such_and_nothing_is_left(
+    goes_on: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forked, "_DEATH_SECONDS", 0.05)
+    before = own_children()
+
+    def stop(channel: LifeChannel) -> None:
+        os.kill(os.getppid(), signal.SIGSTOP)
+        if goes_on:
+            signal.pause()
+
+    with (
+        LifeHost(lambda order: stop) as host,
+        pytest.raises(WorkerDied, match=r"signal 9 \(SIGKILL\)"),
+    ):
+        host.run(None, timeout_seconds=0.5)
     assert own_children() == before
 
 

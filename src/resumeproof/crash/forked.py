@@ -87,7 +87,7 @@ class LifeHost:
         `order` must be picklable. `at_boundary` is called while the life stands still, and `attach`
         with its pid while it waits to be traced; the time they take does not count. A life that
         does not end within `timeout_seconds` is killed. Raises `WorkerDied` where a life has killed
-        the process that forked it.
+        or stopped the process that forked it.
         """
         up_read, up_write = os.pipe()
         down_read, down_write = os.pipe()
@@ -103,7 +103,7 @@ class LifeHost:
             except BaseException:
                 with suppress(EOFError, OSError):
                     self._forker.kill(number)
-                    self._forker.wait_for_death(number)
+                    self._forker.wait_for_death(number, _DEATH_SECONDS)
                 raise
         except (EOFError, BrokenPipeError, ConnectionResetError) as error:
             died = os.waitstatus_to_exitcode(self._forker.close())
@@ -171,6 +171,8 @@ class _Watch:
         while True:
             left_seconds = deadline - time.monotonic()
             if left_seconds <= 0:
+                if self.timed_out:
+                    self._forker.end()
                 self.timed_out = True
                 self._forker.kill(self._number)
                 deadline = time.monotonic() + _DEATH_SECONDS

@@ -103,14 +103,22 @@ class Forker:
         """The death of a life, once it was heard of; asked for once."""
         return self._deaths.pop(number, None)
 
-    def wait_for_death(self, number: int) -> Death:
-        """Wait until a life is dead that was killed. Raises `EOFError` as `hear` does."""
+    def wait_for_death(self, number: int, timeout_seconds: float) -> Death:
+        """Wait until a life is dead that was killed. Raises `EOFError` as `hear` does.
+
+        A forker that says nothing for so long is ended.
+        """
         while True:
             death = self.death_of(number)
             if death is not None:
                 return death
-            select.select([self._link], [], [])
+            if not select.select([self._link], [], [], timeout_seconds)[0]:
+                self.end()
             self.hear()
+
+    def end(self) -> None:
+        """Kill the forker, which answers no more: a life may have stopped it, kill(2)."""
+        kill_life(self._pid)
 
     def close(self) -> int:
         """Let the forker go, with its lives; return its wait status."""
