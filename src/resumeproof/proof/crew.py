@@ -12,6 +12,7 @@ import pickle
 import selectors
 import signal
 import struct
+import sys
 import traceback
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence, Set
@@ -68,21 +69,74 @@ class Crew:
         Raises what a task raises, and `WorkerDied` where a worker died before its last word.
         Whatever ends the iteration, no worker outlives it.
         """
-        pids: dict[int, int] = {}
+        workers: list[_Worker] = []
         before = own_children()
         with selectors.DefaultSelector() as selector, adopting_orphans():
             try:
                 for number, task in enumerate(tasks):
-                    read_end, pids[number] = _fork_worker(task, list(selector.get_map() or ()))
-                    selector.register(read_end, selectors.EVENT_READ, (number, bytearray()))
-                yield from _listen(selector, pids)
+                    worker = _Worker(number, *_fork_worker(task, list(selector.get_map() or ())))
+                    workers.append(worker)
+                    for descriptor in worker.descriptors:
+                        selector.register(descriptor, selectors.EVENT_READ, worker)
+                yield from _listen(selector)
             finally:
-                for pid in pids.values():
-                    kill_life(pid)
-                    os.waitpid(pid, 0)
+                for worker in workers:
+                    worker.end()
                 _end_adopted(before)
                 for key in list((selector.get_map() or {}).values()):
                     os.close(int(key.fd))
+
+
+class _Worker:
+    """One worker, as the process that forked it sees it.
+
+    Its pipe may be held by whatever it has started, for ever. So its death is heard of by a
+    descriptor of its own, where the system has such (pidfd_open(2)).
+    """
+
+    def __init__(self, number: int, read_end: int, pid: int) -> None:
+        self.number = number
+        self.done = False
+        self._read_end = read_end
+        self._pid = pid
+        self._frames = bytearray()
+        self._exit: ChildExit | None = None
+        self.descriptors = [read_end]
+        os.set_blocking(read_end, False)
+        if sys.platform == "linux":
+            self.descriptors.append(os.pidfd_open(pid))
+
+    def hear(self, descriptor: int) -> Generator[Message, None, bool]:
+        """Yield what it has said; return whether it is done. Raises what its task raised."""
+        at_end = descriptor != self._read_end
+        with suppress(BlockingIOError):
+            while piece := os.read(self._read_end, _READ_BYTES):
+                self._frames += piece
+                if not at_end:
+                    break
+            else:
+                at_end = True
+        for kind, content in _whole_frames(self._frames):
+            if kind == "error":
+                raise content
+            if kind == "bug":
+                raise RuntimeError(f"in a worker:\n{content}")
+            self.done = kind == "done"
+            yield Message(self.number, self.done, content)
+        if at_end and not self.done:
+            raise WorkerDied(self._reaped().text)
+        return self.done
+
+    def end(self) -> None:
+        """Kill and reap it, if that is not done."""
+        if self._exit is None:
+            kill_life(self._pid)
+            self._reaped()
+
+    def _reaped(self) -> ChildExit:
+        status = os.waitpid(self._pid, 0)[1]
+        self._exit = ChildExit.of(os.waitstatus_to_exitcode(status))
+        return self._exit
 
 
 def _end_adopted(before: Set[int]) -> None:
@@ -109,25 +163,16 @@ def _is_elsewhere(pid: int) -> bool:
         return False
 
 
-def _listen(selector: selectors.BaseSelector, pids: dict[int, int]) -> Iterator[Message]:
+def _listen(selector: selectors.BaseSelector) -> Iterator[Message]:
     while selector.get_map():
         for key, _ in selector.select():
-            number, frames = key.data
-            piece = os.read(key.fd, _READ_BYTES)
-            frames += piece
-            for kind, content in _whole_frames(frames):
-                if kind == "error":
-                    raise content
-                if kind == "bug":
-                    raise RuntimeError(f"in a worker:\n{content}")
-                yield Message(number, kind == "done", content)
-            if not piece:
-                selector.unregister(key.fd)
-                os.close(int(key.fd))
-                status = os.waitpid(pids.pop(number), 0)[1]
-                exit_code = os.waitstatus_to_exitcode(status)
-                if exit_code != 0:
-                    raise WorkerDied(ChildExit.of(exit_code).text)
+            worker: _Worker = key.data
+            if worker.done:
+                continue
+            if (yield from worker.hear(int(key.fd))):
+                for descriptor in worker.descriptors:
+                    selector.unregister(descriptor)
+                    os.close(descriptor)
 
 
 def _whole_frames(frames: bytearray) -> Iterator[tuple[str, Any]]:
