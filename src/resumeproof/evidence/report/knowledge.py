@@ -269,9 +269,9 @@ def not_asked(case: Case) -> str:
     if contract["lookup"] != "none":
         return "its answer would settle nothing"
     return (
-        "not called: its key may be forgotten"
+        "not called: key may be forgotten"
         if contract["idempotent"]
-        else ("not called: a repeat could act twice")
+        else "not called: it could act twice"
     )
 
 

@@ -9,9 +9,10 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
-from resumeproof.evidence.lanes import Mark, Row
+from resumeproof.evidence.lanes import UNICODE, Mark, Row
 from resumeproof.evidence.report.cases import Case, cases
 from resumeproof.evidence.report.crash import NARROW, WIDE, Form, crash_picture
+from resumeproof.evidence.report.knowledge import not_asked
 from resumeproof.evidence.report.marks import LEGEND, Shape, paths, shape_of
 from tests.unit.evidence.report.reading import of_class, text_of
 from tests.unit.evidence.scene import STORIES
@@ -171,3 +172,11 @@ def test_every_entry_of_every_story_has_a_shape(stories: dict[str, Any]) -> None
         if row.entry is not None or row.mark in (Mark.DEATH, Mark.WAIT)
     }
     assert shapes == set(Shape) - {Shape.LOST}  # which belongs to two rows
+
+
+@FORMS
+@pytest.mark.parametrize("place", PLACES)
+def test_no_words_of_ours_are_cut_off(stories: dict[str, Any], place: int, form: Form) -> None:
+    case = cases(stories)[place]
+    picture = crash_picture(case.rows, "A title", "crash", form, not_asked(case))
+    assert UNICODE.cut not in text_of(picture)
