@@ -175,7 +175,7 @@ class Conflict(ResumeproofError):
 
 class ApprovalRequired(ResumeproofError):
     exit = Exit.REFUSED
-    template = "workflow {workflow_id} has no live approval of action {digest}"
+    template = "workflow {workflow_id} has no live approval of action {digest}: approve it first"
     workflow_id: str
     digest: str
 

@@ -295,6 +295,16 @@ def test_an_action_from_a_closed_standard_input(desk: Desk) -> None:
     assert ran.stderr == (b"resumeproof: error: action refused: standard input is closed (in -)\n")
 
 
+def test_each_counter_of_a_journal_is_said_in_words(desk: Desk) -> None:
+    desk.done("create", "--action", CHARGE)
+    ran = desk.run("health", "--format", "text")
+    counters = desk.done("health")["counters"]
+    told = [line.split(maxsplit=2) for line in ran.stdout.splitlines()]
+    assert [(int(count), name) for count, name, _ in told] == [(0, name) for name in counters], (
+        "and each has its words"
+    )
+
+
 # -- help, and what a start costs --------------------------------------------------------------
 
 COMMANDS = (

@@ -69,13 +69,14 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "--when",
     type=click.Choice([*_SIDES]),
-    help="At which side of an effect it dies; both, and inline only after.",
+    help="At which side of an effect it dies; both if not given, and inline only after.",
 )
 @click.option(
     "--depth",
     metavar="N",
     type=click.IntRange(1, DEPTH_MAX),
-    help="Deaths in a row: 2 kills each resume as well, at every effect or call it still makes.",
+    help="Deaths in a row, 1 if not given: 2 kills each resume as well, at every effect or call it "
+    "still makes.",
 )
 @click.option(
     "--timeout",

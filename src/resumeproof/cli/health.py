@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import click
 
 from resumeproof.cli.options import takes_format
 from resumeproof.cli.output import Output
+
+MEANINGS: Final = {
+    "terminal_append_failed": "the record that ends a workflow was not taken",
+    "outcome_commit_failed": "what a driver knew, such as a tool's answer, was not taken",
+    "cut_off": "a death had left what was never committed, such as a torn line",
+    "unreadable": "lines of the counters' own file that say nothing",
+}
 
 
 @click.command(short_help="Show what went wrong while a journal was written.")
@@ -38,4 +46,5 @@ def health(journal: Path) -> None:
         counted = read_counts(journal)
     counters = {str(name): counted.get(name, 0) for name in (*Counter, UNREADABLE)}
     output.document({"journal": str(journal), "counters": counters})
-    output.lines(f"{count:>6}  {name}" for name, count in counters.items())
+    width = max(map(len, counters))
+    output.lines(f"{counters[name]:>6}  {name:<{width}}  {MEANINGS[name]}" for name in counters)
