@@ -80,3 +80,16 @@ def test_an_ordinary_user_explores_and_confirms(public: Path, python: str) -> No
         False,
         [True],
     ), ran
+
+
+def test_a_directory_that_its_owner_may_not_write_to_is_cleared_away(
+    public: Path, python: str
+) -> None:
+    program = "mkdir -p a/b && echo 1 > a/b/c && chmod 555 a a/b"
+    ran = run_as_nobody(
+        public,
+        *(python, "-m", "resumeproof", "explore", "--no-resume", "--check", "true"),
+        *("--", "sh", "-c", program),
+    )
+    assert ran.returncode == 0, ran
+    assert json.loads(ran.stdout)["kill_safe"] is True

@@ -9,6 +9,7 @@ from pathlib import Path
 from resumeproof.crash.syscalls.tree import Tree
 from resumeproof.errors import SubjectFailed
 from resumeproof.proof.commands.command import Command, Ended
+from resumeproof.proof.commands.court import Court
 from resumeproof.proof.commands.expectation import Expectation, final_files
 from resumeproof.proof.commands.judge import Trial
 from resumeproof.proof.commands.recorded import Recorded, record_in
@@ -32,16 +33,19 @@ class Baseline:
     resume_fails: str | None
 
 
-def run_baseline(settings: Settings, start: Tree, site: Site) -> Baseline:
-    """Run the program as it is, then recorded, both in the same place.
+def run_baseline(settings: Settings, start: Tree, court: Court) -> Baseline:
+    """Run the program as it is, then recorded, both in the place of the first worker.
 
     Raises `SubjectFailed` where it fails, or where its own check objects to what it leaves.
     """
+    site = court.site()
     scene = site.lay_out(start, b"")
     ended = settings.command.run(scene, settings.timeout_seconds)
     if not ended.succeeded:
         reason = f"{_failure(ended)}{_hint(settings.command, settings.directory)}"
         raise SubjectFailed("its run", reason)
+    if not scene.is_there:
+        raise SubjectFailed("its run", "it removes the directory that it is run in")
     first = final_files(scene.directory, settings.ignored)
 
     scene = site.lay_out(start, b"")
@@ -71,10 +75,10 @@ def run_baseline(settings: Settings, start: Tree, site: Site) -> Baseline:
         settings.timeout_seconds,
         leaves_running=ended.orphans > 0,
     )
-    _must_hold(trial, recorded, site, settings.directory)
+    _must_hold(trial, recorded, court, settings.directory)
     printed = recorded.printed.decode(errors="replace")
     told = _nondeterminism(differing, ended.printed, printed)
-    return Baseline(recorded, trial, told, _resume_fails(settings, trial, site))
+    return Baseline(recorded, trial, told, _resume_fails(settings, trial, court))
 
 
 def _hint(command: Command, directory: Path | None) -> str:
@@ -93,27 +97,27 @@ def _effects(settings: Settings, site: Site) -> Sequence[Effect] | None:
     return LedgeredRemains(site.scene.directory, settings.ledger).effects
 
 
-def _must_hold(trial: Trial, recorded: Recorded, site: Site, directory: Path | None) -> None:
+def _must_hold(trial: Trial, recorded: Recorded, court: Court, directory: Path | None) -> None:
     """A check that objects to a run without a crash says nothing about one with a crash."""
     if trial.check is None:
         return
-    site.scene.printed_file.write_bytes(recorded.printed)
-    ended = trial.check.run(site.scene, trial.timeout_seconds)
+    court.site().scene.printed_file.write_bytes(recorded.printed)
+    ended = court.run(trial.check, trial.timeout_seconds)
     if not ended.succeeded:
         raise SubjectFailed("its check", f"{_failure(ended)}{_hint(trial.check, directory)}")
 
 
-def _resume_fails(settings: Settings, trial: Trial, site: Site) -> str | None:
+def _resume_fails(settings: Settings, trial: Trial, court: Court) -> str | None:
     """A resume that is another program, and fails wherever it is run, may never have begun.
 
     Raises `SubjectFailed` where that is for sure.
     """
     if trial.resume is None or trial.resume is settings.command:
         return None
-    ended = trial.resume.run(site.scene, trial.timeout_seconds)
+    ended = court.run(trial.resume, trial.timeout_seconds)
     if ended.succeeded:
         return None
-    hint = _hint(trial.resume, site.scene.directory)
+    hint = _hint(trial.resume, court.site().scene.directory)
     if hint:
         raise SubjectFailed("its resume", f"{_failure(ended)}{hint}")
     return None if trial.check is None else _failure(ended)

@@ -35,6 +35,11 @@ class Scene:
             OUTPUT_VARIABLE: str(self.printed_file),
         }
 
+    @property
+    def is_there(self) -> bool:
+        """Whether what was run has left a directory in the directory's place."""
+        return self.directory.is_dir() and not self.directory.is_symlink()
+
 
 @dataclass(frozen=True, slots=True)
 class Ended:
@@ -143,7 +148,10 @@ class Function:
                 returned = self.function(scene.directory, printed)
             except SystemExit as left:
                 return _left(left, output.text())
-            except Exception as error:
+            except (KeyboardInterrupt, _OutOfTime):
+                raise
+            except BaseException as error:
+                # Of such are the failures of test frameworks as well.
                 return _raised(error, output.text())
         objection = returned if isinstance(returned, str) else ""
         succeeded = not objection and returned is not False
@@ -158,7 +166,7 @@ def _left(left: SystemExit, printed: str) -> Ended:
     return Ended(status == 0, f"exit {status}", _reason(said or printed, ""), printed)
 
 
-def _raised(error: Exception, printed: str) -> Ended:
+def _raised(error: BaseException, printed: str) -> Ended:
     told = f"{type(error).__name__}: {error}".rstrip(": ")
     if isinstance(error, AssertionError) and str(error):
         told = str(error)
@@ -214,7 +222,7 @@ def _surroundings(variables: Mapping[str, str]) -> Iterator[None]:
     finally:
         for name, value in before.items():
             if value is None:
-                del os.environ[name]
+                os.environ.pop(name, None)
             else:
                 os.environ[name] = value
 

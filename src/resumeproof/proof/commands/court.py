@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from resumeproof.proof.commands.command import Command, Ended
 from resumeproof.proof.commands.site import Site
 from resumeproof.proof.crew import Crew, Report
 
@@ -25,6 +26,15 @@ class Court:
     def site(self, number: int = 0) -> Site:
         """The place of one worker."""
         return Site(self.base / f"worker-{number}")
+
+    def run(self, command: Command, timeout_seconds: float) -> Ended:
+        """Run something in the place of the first worker, as it lies there, and in a worker."""
+
+        def work(site: Site, command: Command) -> Ended:
+            return command.run(site.scene, timeout_seconds)
+
+        (ended,) = self.each([command], work)
+        return ended
 
     def each(
         self,

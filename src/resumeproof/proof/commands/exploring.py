@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from resumeproof.crash.clearing import clear_away
 from resumeproof.crash.plan import BASELINE, CrashPlan
 from resumeproof.crash.syscalls.operations import Recording, SymbolicLink, Write
 from resumeproof.crash.syscalls.power import PowerLoss, is_power_point
@@ -88,7 +89,7 @@ class Explorer:
         return self
 
     def __exit__(self, *error: object) -> None:
-        shutil.rmtree(self._base, ignore_errors=True)
+        clear_away(self._base)
 
     def explore(self) -> Explored:
         """Try every state. Raises `SubjectFailed` where the program fails without a crash."""
@@ -126,7 +127,8 @@ class Explorer:
         scene = site.lay_out(image.tree, image.printed)
         copy_image(scene.directory, directory / CRASHED_NAME)
         (directory / PRINTED_NAME).write_bytes(image.printed)
-        violations = explored.baseline.trial.violations(scene)
+        trial = explored.baseline.trial
+        (violations,) = self.court.each([scene], lambda _, scene: trial.violations(scene))
         copy_image(scene.directory, directory / RESUMED_NAME)
         told = [f"[{each.kind}] {each.detail}" for each in violations] or ["nothing is wrong"]
         (directory / VERDICT_NAME).write_text("".join(f"{line}\n" for line in told))
@@ -135,7 +137,7 @@ class Explorer:
         directory = self._settings.directory
         start = Tree() if directory is None else tree_of(directory)
         site = self.court.site()
-        baseline = run_baseline(self._settings, start, site)
+        baseline = run_baseline(self._settings, start, self.court)
         recorded = baseline.recorded
         if mentions(recorded.recording, site.scene.directory):
             # What is rebuilt elsewhere would point to where the program was recorded.

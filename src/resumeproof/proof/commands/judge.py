@@ -39,6 +39,9 @@ class Trial:
             if not ended.succeeded and (ended.died or self.check is None):
                 yield Violation(FindingKind.RESUME_CRASHED, told("the resume", ended))
                 return
+        if not scene.is_there:
+            yield Violation(FindingKind.RESUME_DIVERGED, "the directory itself is gone")
+            return
         yield from self.expectation.of_files(scene.directory)
         yield from self.expectation.of_effects(scene.directory)
         yield from self._asked(scene)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from resumeproof.crash.clearing import clear_away
 from resumeproof.crash.syscalls.copying import number_files
 from resumeproof.crash.syscalls.operations import Recording
 from resumeproof.crash.syscalls.readback import differences
@@ -61,7 +61,7 @@ def record_in(
     stack: bool = False,
 ) -> Recorded:
     """Record a command in a scene; the copy at `origin` that this makes is gone again."""
-    shutil.rmtree(origin, ignore_errors=True)
+    clear_away(origin)
     try:
         recording = record(
             command.words(scene.directory),
@@ -74,7 +74,7 @@ def record_in(
         )
         start = Tree.read(origin, recording.initial_inodes)
     finally:
-        shutil.rmtree(origin, ignore_errors=True)
+        clear_away(origin)
     return accounted(recording, start, scene.directory)
 
 

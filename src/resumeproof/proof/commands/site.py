@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from resumeproof.crash.clearing import clear_away
 from resumeproof.crash.syscalls.tree import Tree
 from resumeproof.domain.verdict import Violation
 from resumeproof.proof.commands.command import DIRECTORY_WORD, Scene
@@ -43,7 +43,7 @@ class Site:
         return self.scene
 
     def clear(self) -> None:
-        shutil.rmtree(self.scene.directory, ignore_errors=True)
+        clear_away(self.scene.directory)
 
     def _neutral(self, violations: Sequence[Violation]) -> Iterator[Violation]:
         """The same whoever's place it was that was judged in."""
