@@ -330,6 +330,24 @@ def test_options_that_contradict_each_other_are_refused(desk: Desk, words: tuple
     assert ran.refusal == (2, "usage", 1, True)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--check", "mend.py", "--", *IN_PLACE),
+        ("--resume", "mend.py --all", "--", *IN_PLACE),
+        ("--", "mend.py"),
+        ("./mend.py",),
+    ],
+    ids=["check", "resume", "program", "path"],
+)
+def test_a_python_file_is_no_command(desk: Desk, words: tuple[str, ...]) -> None:
+    path = desk.path / "mend.py"
+    path.write_text("")
+    ran = desk.run("explore", *words)
+    assert ran.refusal == (2, "usage", 1, True)
+    assert f"write python3 {path}, or mend.py:FUNCTION" in ran.stderr
+
+
 def test_a_resume_that_can_never_run_is_told_of(desk: Desk) -> None:
     """With a check its exit status does not count: nothing else would show that it never ran."""
     (desk.path / "mend.py").write_text("")

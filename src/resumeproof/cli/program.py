@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -87,8 +88,17 @@ def _command(text: str) -> Command:
 
 
 def _located(words: Sequence[str]) -> tuple[str, ...]:
-    """A program that is named by a path is looked for from here, as a shell does."""
+    """A program that is named by a path is looked for from here, as a shell does.
+
+    Raises `click.UsageError` for a Python file that no shell would start either.
+    """
     program = Path(words[0])
+    if program.suffix == ".py" and program.is_file() and shutil.which(program) is None:
+        how = f"python3 {shlex.quote(str(program.absolute()))}"
+        told = (
+            f"{program} is not executable: write {how}, or {program}:FUNCTION for a function of it"
+        )
+        raise click.UsageError(told, click.get_current_context())
     if len(program.parts) > 1 and not program.is_absolute() and program.is_file():
         return (str(program.absolute()), *words[1:])
     return tuple(words)
