@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import signal
+import subprocess
 from xml.etree import ElementTree
 
 import pytest
@@ -10,7 +14,7 @@ import pytest
 from resumeproof.cli.shapes import MODE_NAMES, SHAPE_NAMES
 from resumeproof.proof.shapes import SHAPES
 from resumeproof.proof.shapes.disturbance import Mode
-from tests.cli.desk import Desk
+from tests.cli.desk import COMMAND, TIMEOUT_SECONDS, Desk, environment
 
 ONE = ("--shape", "wait_until", "--journal", "json", "--mode", "sigkill", "--jobs", "1")
 CERTIFICATE = (
@@ -64,3 +68,27 @@ def test_a_plan_that_no_life_comes_to_is_invalid(desk: Desk) -> None:
         False,
         [f"{reason} with exit 0"],
     )
+
+
+def test_ctrl_c_says_how_far_it_came(desk: Desk) -> None:
+    """A terminal shows that the second proof has begun, which takes far longer than the first."""
+    controller, terminal = pty.openpty()
+    words = ("--shape", "tool_approval", "--shape", "entity_visit", "--journal", "json")
+    with subprocess.Popen(
+        [*COMMAND, "shapes", *words, "--jobs", "1"],
+        cwd=desk.path,
+        env=environment({"TERM": "xterm", "NO_COLOR": "1"}),
+        stdout=subprocess.PIPE,
+        stderr=terminal,
+    ) as process:
+        os.close(terminal)
+        seen = b""
+        while b"entity_visit on json" not in seen:
+            seen += os.read(controller, 4096)
+        process.send_signal(signal.SIGINT)
+        document, _ = process.communicate(timeout=TIMEOUT_SECONDS)
+        while b"error: interrupted" not in seen:
+            seen += os.read(controller, 4096)
+    os.close(controller)
+    assert (process.returncode, json.loads(document)["error"]["code"]) == (130, "interrupted")
+    assert b"resumeproof: so far: 1 proof(s) done, 0 failed; of the next: " in seen

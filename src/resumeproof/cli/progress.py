@@ -25,7 +25,10 @@ class Tally:
         self._found: Counter[str] = Counter()
 
     def start(self, expected: int) -> None:
-        """So many scenarios are expected, at least; what was told before does not count."""
+        """So many scenarios are expected, at least; what was told before does not count.
+
+        0 where that is not known, since no baseline was run yet.
+        """
         self._expected = expected
         self._done = 0
         self._found.clear()
@@ -67,7 +70,8 @@ class Bar(Tally):
     def start(self, expected: int) -> None:
         super().start(expected)
         self._started = self._now()
-        self._draw(self._line())
+        if expected:
+            self._draw(self._line())
 
     def advance(self, findings: Sequence[Finding]) -> None:
         super().advance(findings)

@@ -14,7 +14,7 @@ from resumeproof.cli.evidence import Destination
 from resumeproof.cli.interrupt import interrupted_once
 from resumeproof.cli.invocation import this_command
 from resumeproof.cli.options import one_of, takes_format
-from resumeproof.cli.output import Output
+from resumeproof.cli.output import Output, note
 from resumeproof.cli.progress import Tally, progress_bar
 from resumeproof.cli.text import columns
 from resumeproof.crash.plan import CrashPlan
@@ -117,11 +117,16 @@ def shapes(output: Output, /, **options: Any) -> int:
         depth = max(1, len(plan.points))
     destination = Destination.claimed(options["report_directory"], options["junit"])
     tally = progress_bar() or Tally()
+    proved: list[tuple[Cell, ConformanceReport]] = []
     try:
         with interrupted_once():
-            proved = list(_prove(options, depth, plan, tally))
-    finally:
-        tally.clear()
+            try:
+                _prove(options, depth, plan, tally, proved)
+            finally:
+                tally.clear()
+    except KeyboardInterrupt as interrupt:
+        note(f"so far: {_told(proved)}; of the next: {tally.told()}")
+        raise click.Abort from interrupt
     destination.write("shapes", [_with_terms(report) for _, report in proved])
     output.document(_document(proved))
     output.lines(_matrix(proved))
@@ -131,9 +136,19 @@ def shapes(output: Output, /, **options: Any) -> int:
     return Exit.DONE if good else Exit.FINDINGS
 
 
+def _told(proved: Proved) -> str:
+    failed = sum(not report.passed for _, report in proved)
+    return f"{len(proved)} proof(s) done, {failed} failed"
+
+
 def _prove(
-    options: Mapping[str, Any], depth: int, plan: CrashPlan | None, progress: Tally
-) -> Iterator[tuple[Cell, ConformanceReport]]:
+    options: Mapping[str, Any],
+    depth: int,
+    plan: CrashPlan | None,
+    progress: Tally,
+    proved: list[tuple[Cell, ConformanceReport]],
+) -> None:
+    """Prove one shape after the other; what is done is in `proved`, whatever comes after it."""
     from resumeproof.proof.shapes import SHAPES
     from resumeproof.proof.shapes.disturbance import Mode
     from resumeproof.proof.shapes.run import cells, prove_cell
@@ -142,13 +157,14 @@ def _prove(
     formats = [JournalFormat(each) for each in options["formats"] or JournalFormat]
     modes = [Mode(each) for each in options["modes"] or [Mode.SIGKILL]]
     for cell in cells(chosen, formats, modes):
+        progress.start(0)
         progress.say(f"{cell}: it runs twice without a crash")
         report = prove_cell(cell, depth=depth, jobs=options["jobs"], progress=progress, plan=plan)
         report.replay = (
             f"{this_command()} shapes --shape {cell.shape.name} "
             f"--journal {cell.journal_format} --mode {cell.mode}"
         )
-        yield cell, report
+        proved.append((cell, report))
 
 
 def _with_terms(report: ConformanceReport) -> Proof:
