@@ -64,7 +64,9 @@ def test_what_it_prints_for_programs(selftest: Selftest) -> None:
         "description": "Saves its state in `finally`, which a killed process never comes to",
         "correct": False,
         "expects": ["effect_replayed"],
+        "at": "effects",
         "told": True,
+        "tried": True,
         "process": {"reasons": ["effect_replayed"], "failed": None},
         "inline": {"reasons": [], "failed": None},
     }

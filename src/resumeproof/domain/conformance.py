@@ -144,6 +144,9 @@ AT_EFFECTS = "effects"
 AT_CALLS = "calls"
 """Where lives die: at what they do to others, or at each durable system call."""
 
+DURABLE_CALL = "durable call"
+"""What crash points are at that are rebuilt from a recording."""
+
 PLAN_PLACE = "{plan}"
 
 
@@ -236,8 +239,8 @@ class ConformanceReport:
             lines.append(f"  {self.scored}")
         lines += [f"  note: {each}" for each in self.not_covered]
         if self.certificate.enumerated:
-            at_calls = self.terms is not None and self.terms.at == AT_CALLS
-            lines.append(f"  {self.certificate.of_rebuilt if at_calls else self.certificate}")
+            rebuilt = self.crashes_at == DURABLE_CALL
+            lines.append(f"  {self.certificate.of_rebuilt if rebuilt else self.certificate}")
         return "\n".join(lines)
 
     @property

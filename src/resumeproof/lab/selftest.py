@@ -13,11 +13,12 @@ from resumeproof.crash.channel import LifeChannel
 from resumeproof.crash.forked import LifeHost
 from resumeproof.crash.kill import Kill
 from resumeproof.crash.plan import Boundary
-from resumeproof.domain.conformance import ConformanceReport
-from resumeproof.errors import ResumeproofError
+from resumeproof.domain.conformance import AT_CALLS, AT_EFFECTS, ConformanceReport
+from resumeproof.errors import ResumeproofError, StraceMissing, TracingForbidden
 from resumeproof.lab.catalogue.entry import Entry, reasons_of
 from resumeproof.lab.living import LivingLab
 from resumeproof.proof.agent import AgentSubject
+from resumeproof.proof.calls.proving import prove_calls
 from resumeproof.proof.context import EFFECT_AFTER
 from resumeproof.proof.crew import Crew, Report
 from resumeproof.proof.explore import prove
@@ -41,12 +42,16 @@ class Trial:
     """One subject on trial. `inline` is None for what is no agent: its death cannot be played.
 
     `told`: under process isolation exactly what must be found was found, where it must be.
+    `at_effects` is what dying at its effects alone finds of a subject that dies at its calls.
+    `untried`: this system does not let it be recorded.
     """
 
     entry: Entry
     process: Found
     inline: Found | None
     told: bool
+    at_effects: Found | None = None
+    untried: bool = False
 
     @property
     def told_inline(self) -> bool:
@@ -60,6 +65,10 @@ class Trial:
     @property
     def process_said(self) -> str:
         """What process isolation made of it, in words."""
+        if self.untried:
+            return "not tried"
+        if self.told and self.at_effects is not None and self.entry.expects is not None:
+            return "found at its calls, missed at its effects"
         if self.told:
             return "passes" if self.entry.expects is None else "found"
         return f"NOT SO: {_outcome(self.process) or 'passes'}"
@@ -101,7 +110,7 @@ class Rates:
 
 def rates(trials: Sequence[Trial]) -> Rates:
     """What process isolation came to."""
-    return _rates([(trial.entry, trial.told) for trial in trials])
+    return _rates([(trial.entry, trial.told) for trial in trials if not trial.untried])
 
 
 def inline_rates(trials: Sequence[Trial]) -> Rates:
@@ -153,20 +162,32 @@ def try_all(
 
 def try_entry(entry: Entry, *, jobs: int | None = None) -> Trial:
     """Prove one subject under both isolations."""
-    try:
-        report = prove_entry(entry, jobs=jobs)
-    except ResumeproofError as error:
-        process, told = Found(failed=str(error)), False
-    else:
-        process, told = _found(report), entry.is_met_by(report)
     inline = None
     if isinstance(entry.subject, AgentSubject):
         inline = _played(entry.subject, _settings(entry))
-    return Trial(entry, process, inline, told)
+    try:
+        report = prove_entry(entry, jobs=jobs)
+        effects = _at_effects(entry, jobs)
+    except (StraceMissing, TracingForbidden) as error:
+        return Trial(entry, Found(failed=str(error)), inline, told=False, untried=True)
+    except ResumeproofError as error:
+        return Trial(entry, Found(failed=str(error)), inline, told=False)
+    told = entry.is_met_by(report) and effects in (None, Found())
+    return Trial(entry, _found(report), inline, told, effects)
+
+
+def _at_effects(entry: Entry, jobs: int | None) -> Found | None:
+    """What dying at its effects alone finds of a subject that dies at its calls."""
+    if entry.at != AT_CALLS:
+        return None
+    return _found(prove_entry(replace(entry, at=AT_EFFECTS), jobs=jobs))
 
 
 def prove_entry(entry: Entry, *, jobs: int | None = None) -> ConformanceReport:
     """Prove one subject by processes that really die, as its entry says."""
+    if entry.at == AT_CALLS:
+        assert isinstance(entry.subject, AgentSubject), "only an agent dies at its calls"
+        return prove_calls(entry.subject, _settings(entry), jobs=jobs, progress=Silence())
     return prove(entry.subject, _settings(entry), jobs=jobs, progress=Silence())
 
 

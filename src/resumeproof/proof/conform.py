@@ -265,12 +265,12 @@ def _check_at(
             raise UsageRefused(reason=f"ignore is for final files, compared at {AT_CALLS!r} only")
         return
     for wrong, why in (
-        (isolation != "process", f"isolation 'process' only, and is {isolation!r}"),
-        (kill is not Kill.SIGKILL, f"kill 'sigkill' only, and is {str(kill)!r}"),
-        (when is not None, "no when: each call is before the next one and after the last"),
+        (isolation != "process", f"takes isolation 'process' only, and is {isolation!r}"),
+        (kill is not Kill.SIGKILL, f"takes kill 'sigkill' only, and is {str(kill)!r}"),
+        (when is not None, "takes no when: each call is before the next one and after the last"),
     ):
         if wrong:
-            raise UsageRefused(reason=f"at {AT_CALLS!r} takes {why}")
+            raise UsageRefused(reason=f"at {AT_CALLS!r} {why}")
 
 
 def _listed(inputs: Any) -> tuple[Any, ...]:

@@ -41,6 +41,23 @@ MISUSE: dict[str, tuple[dict[str, Any], str]] = {
     "time-out": ({"timeout_seconds": 0}, "timeout_seconds must be more than 0, not 0"),
     "directory": ({"directory": "nowhere"}, "directory 'nowhere' is no directory"),
     "keep": ({"keep": "here"}, "keep is for one plan alone: name it with plan="),
+    "at something else": ({"at": "writes"}, "at 'writes' is none of effects, calls"),
+    "files that are not compared": (
+        {"ignore": ["*.log"]},
+        "ignore is for final files, compared at 'calls' only",
+    ),
+    "played deaths at calls": (
+        {"at": "calls", "isolation": "inline"},
+        "at 'calls' takes isolation 'process' only, and is 'inline'",
+    ),
+    "another death at calls": (
+        {"at": "calls", "kill": "exit86"},
+        "at 'calls' takes kill 'sigkill' only, and is 'exit86'",
+    ),
+    "sides of calls": (
+        {"at": "calls", "when": "before"},
+        "at 'calls' takes no when: each call is before the next one and after the last",
+    ),
     "a spawned object": (
         {"isolation": "spawn"},
         (

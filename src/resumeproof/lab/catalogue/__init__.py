@@ -13,6 +13,7 @@ from resumeproof.lab.catalogue import (
     resuming,
     saving,
     surviving,
+    writing,
 )
 
 BROKEN = (
@@ -21,7 +22,8 @@ BROKEN = (
     *resuming.ENTRIES,
     *leaving.ENTRIES,
     *doubting.BROKEN,
+    *writing.BROKEN,
     *driving.BROKEN,
 )
-CORRECT = (*surviving.ENTRIES, *doubting.CORRECT, *driving.CORRECT)
+CORRECT = (*surviving.ENTRIES, *doubting.CORRECT, *writing.CORRECT, *driving.CORRECT)
 ENTRIES = (*BROKEN, *CORRECT)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from resumeproof.domain.conformance import ConformanceReport
+from resumeproof.domain.conformance import AT_CALLS, AT_EFFECTS, ConformanceReport
 from resumeproof.domain.contract import Lookup, ToolContract
 from resumeproof.domain.verdict import FindingKind
 from resumeproof.proof.agent import AgentSubject, Factory
@@ -34,6 +34,10 @@ class Entry:
 
     `plans` are all crash plans at which that reason shows, and `also` the other reasons that come
     with it. The subject need not be an agent; `boundaries` names those at which it is to die.
+
+    `at` calls an agent dies at each of its durable system calls, whose numbers hang on who wrote
+    its libraries: there `words` are what some finding of that reason must say, and no finding must
+    be there where it dies at its effects alone.
     """
 
     name: str
@@ -45,6 +49,8 @@ class Entry:
     depth: int = 1
     timeout_seconds: float = 30.0
     boundaries: tuple[str, ...] = (EFFECT_BEFORE, EFFECT_AFTER)
+    at: str = AT_EFFECTS
+    words: tuple[str, ...] = ()
 
     @property
     def reasons(self) -> frozenset[str]:
@@ -56,7 +62,13 @@ class Entry:
         found = reasons_of(report)
         if report.invalid or frozenset(found) != self.reasons:
             return False
+        if self.at == AT_CALLS:
+            return self.expects is None or self._is_said(report)
         return self.expects is None or found[self.expects] == self.plans
+
+    def _is_said(self, report: ConformanceReport) -> bool:
+        details = [each.detail for each in report.findings if each.kind == self.expects]
+        return any(all(word in detail for word in self.words) for detail in details)
 
 
 def reasons_of(report: ConformanceReport) -> dict[str, set[str]]:
@@ -99,6 +111,18 @@ def broken(
         depth=depth,
         timeout_seconds=timeout_seconds,
     )
+
+
+def correct_at_calls(factory: Factory, inputs: Sequence[Any] = JOBS) -> Entry:
+    """An agent that survives a death at each of its calls."""
+    return replace(correct(factory, inputs=inputs), at=AT_CALLS)
+
+
+def broken_at_calls(
+    factory: Factory, expects: FindingKind, *words: str, inputs: Sequence[Any] = JOBS
+) -> Entry:
+    """An agent with one bug, which shows only where it dies between two of its own calls."""
+    return replace(broken(factory, expects, (), inputs=inputs), at=AT_CALLS, words=words)
 
 
 def _name(factory: Factory) -> str:

@@ -63,7 +63,7 @@ class Files:
         expected, lines = self.texts.get(name), found.texts.get(name)
         if lines == [] and expected != []:
             return "is empty"
-        if expected is None or lines is None:
+        if expected is None or lines is None or expected == lines:
             return "differs from the run without a crash"
         return _apart(expected, lines)
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from resumeproof.domain.conformance import Ambiguity, Certificate, ConformanceReport, Scenario
+from resumeproof.domain.conformance import (
+    DURABLE_CALL,
+    Ambiguity,
+    Certificate,
+    ConformanceReport,
+    Scenario,
+)
 from resumeproof.domain.contract import ToolContract
 from resumeproof.domain.verdict import Finding
 from resumeproof.proof.calls.states import State
@@ -13,8 +19,6 @@ from resumeproof.proof.calls.wording import death_in_words, not_covered, told_ca
 from resumeproof.proof.calls.worker import Ground, Resumed
 from resumeproof.proof.course import undisturbed
 from resumeproof.proof.oracle import Place, is_ambiguous, judge
-
-DURABLE_CALL = "durable call"
 
 
 @dataclass(frozen=True)
