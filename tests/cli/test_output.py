@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from click import unstyle
 
 from resumeproof.domain.printable import shown
 from tests.cli.conftest import Worked
@@ -63,7 +64,9 @@ def test_a_picture_fits_the_terminal(worked: Worked, command: str, columns: str)
     desk, workflow_id = worked("unknown")
     words = ["timeline", "--workflow", workflow_id] if command == "timeline" else ["demo"]
     status, text = on_a_terminal(desk, *words, env={"COLUMNS": columns})
-    drawn = [line for line in text.splitlines() if {*"│✖"} & {*line} or "   the ledger" in line]
+    # Colours take no room.
+    lines = unstyle(text).splitlines()
+    drawn = [line for line in lines if {*"│✖"} & {*line} or "   the ledger" in line]
     widest = max(map(len, drawn))
     assert (status, widest <= int(columns), widest > 80) == (0, True, columns == "100")
 
