@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from resumeproof.errors import EvidenceBroken
+from resumeproof.evidence.exploration_check import problems_of_exploration
 from resumeproof.evidence.files import file_digest
 from resumeproof.evidence.proof_versions import proofs_of
 
@@ -65,6 +66,8 @@ def _problems_of_proof(proof: Mapping[str, Any]) -> Iterator[Problem]:
         yield "passed", f"it says {proof['passed']}, and the findings say otherwise"
     if proof["nothing_proved"] is not (proof["crash_points"] == 0):
         yield "nothing_proved", f"{proof['crash_points']} effects were crashed at"
+    if proof["exploration"] is not None:
+        yield from problems_of_exploration(proof)
 
 
 def _problems_of_scenarios(

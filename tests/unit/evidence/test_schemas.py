@@ -35,8 +35,13 @@ def of_kind(kind: str, place: Path) -> Path:
         return ROOT / "demo-output" / RECEIPT_NAME
     report = failed()
     if kind == "explore":
-        report.exploration = Exploration("./writer", "./writer", None, True, False, "a disk", ("",))
-        report.scenarios[0] = replace(report.scenarios[0], kill="power_loss", note="lost: 1")
+        subject = terms().subject
+        report.exploration = Exploration(subject, subject, None, False, False, "a disk", ("",))
+        cut = "power.l1:after#2"
+        lost = replace(report.scenarios[0], plan=cut, kill="power_loss", note="lost: 1")
+        report.scenarios[0] = lost
+        words = ("open",) * len(report.undisturbed.passed)
+        report.undisturbed = replace(report.undisturbed, words=words)
     others = [(terms(), passed())] if kind == "shapes" else []
     write_proofs(place, kind, [(terms(), report), *others])
     return place / RECEIPT_NAME

@@ -95,7 +95,7 @@ def _limits(proofs: Sequence[Receipt]) -> Iterator[Node]:
     if plans:
         yield f"Any crash but the one that was asked for: {', '.join(dict.fromkeys(plans))}."
     powers = [proof["exploration"] for proof in proofs if proof["exploration"]]
-    if not any(told["power_safe"] is not None for told in powers):
+    if not any(told["device_model"] is not None for told in powers):
         yield "A power cut: what was written and not synced is kept by a kill, and not by that."
     if all(proof["terms"]["depth"] == 1 for proof in proofs):
         yield "A second crash, while it resumes."
@@ -118,8 +118,11 @@ def _answers(proofs: Sequence[Receipt]) -> Iterator[Element]:
     """Of a program: whether it survives a kill, and whether a power cut."""
     for told in (proof["exploration"] for proof in proofs if proof["exploration"]):
         badges = [
-            badge(*_answer(name, told[member]))
-            for name, member in (("kill", "kill_safe"), ("power", "power_safe"))
+            badge(*_answer(name, told[member], asked=asked))
+            for name, member, asked in (
+                ("kill", "kill_safe", True),
+                ("power", "power_safe", told["device_model"] is not None),
+            )
         ]
         yield element("p", *badges, class_="badges")
         rows: list[tuple[str, Node]] = [
@@ -143,7 +146,7 @@ def facts(pairs: Sequence[tuple[str, Node]]) -> Element:
     return element("dl", *rows, class_="facts")
 
 
-def _answer(name: str, safe: bool | None) -> tuple[Tone, str]:
+def _answer(name: str, safe: bool | None, *, asked: bool) -> tuple[Tone, str]:
     if safe is None:
-        return Tone.PLAIN, f"{name}-safe: not asked"
+        return Tone.PLAIN, f"{name}-safe: {'not known' if asked else 'not asked'}"
     return (Tone.GOOD, f"{name}-safe") if safe else (Tone.BAD, f"not {name}-safe")

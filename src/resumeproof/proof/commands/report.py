@@ -123,7 +123,11 @@ def _exploration(settings: Settings, explored: Explored, *, alone: bool) -> Expl
         power_safe=_safe(explored, power=True, alone=alone) if settings.power_loss else None,
         device_model="\n".join(POSIX.rules) if settings.power_loss else None,
         domains=tuple(recording.domains),
-        not_covered=(*notes_of(recording), *_of_the_resume(explored)),
+        not_covered=(
+            *notes_of(recording),
+            *_of_the_resume(explored),
+            *(() if alone else _untried(explored)),
+        ),
     )
 
 
@@ -131,6 +135,12 @@ def _of_the_resume(explored: Explored) -> Iterator[str]:
     fails = explored.baseline.resume_fails
     if fails is not None:
         yield f"without a crash the resume fails as well, and only the check counts: {fails}"
+
+
+def _untried(explored: Explored) -> Iterator[str]:
+    power = explored.power
+    if power is not None and power.untried:
+        yield f"of {power.ways} ways to lose at a power cut {power.untried} were not tried"
 
 
 def _safe(explored: Explored, *, power: bool, alone: bool) -> bool | None:
@@ -141,4 +151,5 @@ def _safe(explored: Explored, *, power: bool, alone: bool) -> bool | None:
     tried = [state for state in explored.images.states if power or not state.power]
     if any(explored.violations(state) for state in tried):
         return False
-    return None if alone or explored.invalid or not tried else True
+    untried = power and explored.power is not None and explored.power.untried
+    return None if alone or explored.invalid or untried or not tried else True

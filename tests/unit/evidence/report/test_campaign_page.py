@@ -102,7 +102,12 @@ def test_what_was_not_proved_is_said(tmp_path: Path) -> None:
 def test_an_exploration_says_what_it_did_not_cover(tmp_path: Path) -> None:
     report = passed()
     report.exploration = Exploration(
-        "./writer", "./writer", kill_safe=True, power_safe=False, not_covered=("a shared mapping",)
+        "./writer",
+        "./writer",
+        kill_safe=True,
+        power_safe=False,
+        device_model="a disk",
+        not_covered=("a shared mapping",),
     )
     assert limits(written(tmp_path, [report], EXPLORE)) == [
         "A second crash, while it resumes.",
