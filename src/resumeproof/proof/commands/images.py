@@ -11,6 +11,7 @@ from resumeproof.crash.syscalls.power import PowerLoss, PowerState
 from resumeproof.crash.syscalls.states import KillState, Output, kill_states
 from resumeproof.crash.syscalls.tree import Tree
 from resumeproof.errors import PlanRefused
+from resumeproof.proof.commands.room import Room
 
 Key = tuple[str, bytes]
 
@@ -49,13 +50,18 @@ class Images:
     images: list[Image] = field(default_factory=list)
     states: list[State] = field(default_factory=list)
     numbers: dict[Key, int] = field(default_factory=dict)
+    room: Room = field(default_factory=Room)
 
     def number(self, tree: Tree, printed: bytes) -> int:
-        """The number of an image, which is kept if it is new; `tree` may be changed afterwards."""
+        """The number of an image, which is kept if it is new; `tree` may be changed afterwards.
+
+        Raises `UsageRefused` where there are more than fit into memory.
+        """
         key = (tree.digest(), printed)
         number = self.numbers.get(key)
         if number is None:
             number = self.numbers[key] = len(self.images)
+            self.room.must_be_left(number)
             self.images.append(Image(tree.clone(), printed, key))
         return number
 
@@ -82,18 +88,23 @@ def killed(recording: Recording, start: Tree) -> Iterator[tuple[KillState, Tree,
     """
     output = Output(recording)
     tree, made = start.clone(), 0
+    torn, kept = tree, 0
     for state in kill_states(recording):
         whole = state.ordinal if state.cut is None else state.ordinal - 1
         for call in recording.calls[made:whole]:
             tree.apply(call.operation)
         made = whole
         if state.cut is None:
+            kept = 0
             yield state, tree, output.by(whole)
         else:
             write = recording.calls[whole].operation
             assert isinstance(write, Write), "only a write is torn"
-            torn = tree.clone()
-            torn.apply(replace(write, data=write.data[: state.cut]))
+            # Each goes on from the one before, whose pages it shares: a large write has many.
+            torn = (torn if kept else tree).clone()
+            piece = write.data[kept : state.cut]
+            torn.apply(replace(write, offset=write.offset + kept, data=piece))
+            kept = state.cut
             yield state, torn, output.by(whole)
 
 
