@@ -1,37 +1,32 @@
 """A scenario - a life killed, one resumed, one that re-reads, a verdict - against its bare forks.
 
-The floor is as many lives, forked from a process of the same size, which send the same SQL and
-write the same bytes through nothing but `sqlite3` and `open`, in copies of the same template, and
-die by the same kill. It proves nothing, and keeps nothing apart.
+The floor is as many lives with nothing round them: see `benchmark.bare_lives`.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import signal
-import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import IO, Final, NamedTuple, NoReturn
+from typing import Final, NamedTuple
 
+from benchmark.bare_lives import Appending, bare, forked
 from benchmark.measure import Act, Bound, Finding, Note, Ratio, compare, seconds_of
 from resumeproof.crash.adoption import own_children
 from resumeproof.crash.kill import Kill
 from resumeproof.domain.contract import Lookup, ToolContract
 from resumeproof.domain.verdict import Finding as Violation
 from resumeproof.proof.agent import AgentSubject
-from resumeproof.proof.context import EFFECT_AFTER, EFFECT_BEFORE, Context
+from resumeproof.proof.context import EFFECT_AFTER, EFFECT_BEFORE
 from resumeproof.proof.explore import MEMORY_DIRECTORY, prove
-from resumeproof.proof.payload import pack
 from resumeproof.proof.progress import Silence
 from resumeproof.proof.share import Settings
-from resumeproof.stores.receiver import _INSERT, _SELECT
 
 TARGET: Final = 1.3
 EFFECTS: Final = 100
@@ -53,39 +48,6 @@ GROWTH_TARGET_BYTES: Final = 1_000
 HEAVY_BYTES: Final = 200_000_000
 
 _CONTRACT: Final = ToolContract("bench", lookup=Lookup.CONSISTENT)
-_KIND: Final = "charge"
-
-
-class Appending:
-    """An agent with steps of constant cost: it asks the receiver once, and appends to a file."""
-
-    def __init__(self, ctx: Context) -> None:
-        self._ctx = ctx
-        path = _log(ctx.directory)
-        self._done = set(path.read_text().split()) if path.exists() else set()
-        self._sent = set(ctx.effects.keys())
-        self._out = path.open("a")
-
-    def step(self, item: int) -> None:
-        key = str(item)
-        if key in self._done:
-            return
-        if key not in self._sent:
-            self._ctx.effect(_KIND, item, key=key)
-        _append(self._out, key)
-        self._done.add(key)
-
-    def state(self) -> int:
-        return len(self._done)
-
-
-def _log(directory: Path) -> Path:
-    return directory / "done"
-
-
-def _append(out: IO[str], key: str) -> None:
-    out.write(f"{key}\n")
-    out.flush()
 
 
 def section(directory: Path, *, quick: bool) -> Iterator[Finding]:
@@ -113,26 +75,10 @@ def _ballast() -> list[str]:
 
 def _two_forks_seconds() -> float:
     def act() -> None:
-        os.waitpid(_forked(lambda: os.kill(os.getpid(), signal.SIGKILL)), 0)
-        os.waitpid(_forked(lambda: None), 0)
+        os.waitpid(forked(lambda: os.kill(os.getpid(), signal.SIGKILL)), 0)
+        os.waitpid(forked(lambda: None), 0)
 
     return median(seconds_of(act) for _ in range(200))
-
-
-def _forked(body: Callable[[], object]) -> int:
-    pid = os.fork()
-    if pid == 0:
-        _live(body)
-    return pid
-
-
-def _live(body: Callable[[], object]) -> NoReturn:
-    status = 1
-    try:
-        body()
-        status = 0
-    finally:
-        os._exit(status)
 
 
 # -- against the floor -----------------------------------------------------------------------
@@ -143,7 +89,7 @@ def _against_floor(scratch: Path, suffix: str, repeats: int) -> Iterator[Finding
     scenarios = 2 * EFFECTS
     for jobs in (1, 2):
         proof: Act = partial(_proved, subject, jobs)
-        floor: Act = partial(_bare, subject, jobs, scratch)
+        floor: Act = partial(bare, subject, jobs, scratch)
         name = f"a scenario, {jobs} core{'s'[: jobs - 1]}{suffix}"
         whole = compare(name, "bare lives", [(proof, floor)] * repeats, target=TARGET)
         yield replace(
@@ -163,85 +109,6 @@ def _proved(subject: AgentSubject, jobs: int) -> None:
     resumed = report.certificate.resumed if report.certificate.adds_up else None
     found = (report.passed, report.shared_prefixes, resumed)
     assert found == (True, True, 2 * len(subject.inputs)), str(report)
-
-
-def _bare(subject: AgentSubject, jobs: int, scratch: Path) -> None:
-    """The lives of a proof in `jobs` processes, each with a half of the crash points."""
-    count = len(subject.inputs)
-    deaths = [(effect, after) for effect in range(count) for after in (False, True)]
-    pids = [
-        _forked(partial(_bare_share, subject, scratch / f"bare-{job}", deaths[job::jobs]))
-        for job in range(jobs)
-    ]
-    statuses = [os.waitpid(pid, 0)[1] for pid in pids]
-    assert not any(statuses), statuses
-
-
-def _bare_share(subject: AgentSubject, directory: Path, deaths: Sequence[tuple[int, bool]]) -> None:
-    blank, root = directory / "blank", directory / "root"
-    blank.mkdir(parents=True)
-    subject.lay_out(blank)
-    for effect, after in deaths:
-        shutil.copytree(blank, root)
-        for body, expected in (
-            (partial(_killed_life, root, effect, after), signal.SIGKILL),
-            (partial(_resumed_life, root, len(subject.inputs)), 0),
-            (partial(_rereading_life, root), 0),
-        ):
-            _, status = os.waitpid(_forked(body), 0)
-            assert status == expected, status
-        shutil.rmtree(root)
-    shutil.rmtree(directory)
-
-
-class _BareAgent:
-    """What `Appending` does, and the receiver for it, with nothing in between."""
-
-    def __init__(self, root: Path, life: int) -> None:
-        (database,) = root.glob("*.sqlite3")
-        self._life = life
-        self._connection = sqlite3.connect(database, isolation_level=None)
-        self._connection.execute("PRAGMA synchronous=OFF")
-        self.sent = {row[5] for row in self._connection.execute(_SELECT)}
-        log = _log(root / "subject")
-        self.done = set(log.read_text().split()) if log.exists() else set()
-        self._out = log.open("a")
-
-    def send(self, item: int) -> None:
-        row = (item + 1, self._life, item + 1, _KIND, pack(item, ""), str(item), time.time(), None)
-        self._connection.execute(_INSERT, row)
-
-    def note(self, item: int) -> None:
-        _append(self._out, str(item))
-
-    def close(self) -> None:
-        self._connection.close()
-        self._out.close()
-
-
-def _killed_life(root: Path, effect: int, after: bool) -> None:
-    agent = _BareAgent(root, 1)
-    for item in range(effect):
-        agent.send(item)
-        agent.note(item)
-    if after:
-        agent.send(effect)
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def _resumed_life(root: Path, count: int) -> None:
-    agent = _BareAgent(root, 2)
-    for item in range(count):
-        key = str(item)
-        if key not in agent.done:
-            if key not in agent.sent:
-                agent.send(item)
-            agent.note(item)
-    agent.close()
-
-
-def _rereading_life(root: Path) -> None:
-    _BareAgent(root, 3).close()
 
 
 # -- long agents -----------------------------------------------------------------------------

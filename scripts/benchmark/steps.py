@@ -10,8 +10,6 @@ by `json`, the hashes of records and receipts by `hashlib`.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import shutil
 import sqlite3
@@ -23,8 +21,9 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from statistics import median
-from typing import Any, Final, Literal, Self, cast
+from typing import Any, Final, cast
 
+from benchmark.bare_stores import BareStores, Step, StoreName, made_anew
 from benchmark.measure import Act, Count, Finding, Note, Ratio, compare, seconds_of
 from benchmark.population import ACTION, UNKNOWN_COUNT, populate, site_in, workflow_ids
 from resumeproof.domain.command import Call, Command, Finish, Node, Program, State
@@ -49,10 +48,6 @@ STEPS_PER_WORKFLOW: Final = 50
 _SYNC_REPEATS: Final = 100
 _TRACED_STEPS: Final = (10, 40)
 
-StoreName = Literal["journal", "ledger"]
-Statement = tuple[StoreName, str, Any]
-Step = list[Statement]
-
 
 def section(directory: Path, *, quick: bool) -> Iterator[Finding]:
     """Measure steps in stores below `directory`."""
@@ -67,11 +62,11 @@ def section(directory: Path, *, quick: bool) -> Iterator[Finding]:
     yield Count("syncs per step", _syncs_per_step(template, directory), SYNCS_PER_STEP)
     for name, acts in (("long", partial(_steps, long_ids)), ("whole", partial(_whole, ids))):
         recorded = _recorded(_copied(template, directory / f"{name}-recorded"), acts)
-        bare = list(map(_made_anew, recorded))
+        bare = list(map(made_anew, recorded))
         measured = _site(_copied(template, directory / f"{name}-measured"))
         with (
             driving(measured) as engine,
-            _Floor(_copied(template, directory / f"{name}-floor")) as floor,
+            BareStores(_copied(template, directory / f"{name}-floor")) as floor,
         ):
             pairs = zip(acts(engine), (partial(floor.run, step) for step in bare), strict=True)
             ratio = compare("a durable step", "three bare commits", pairs, target=TARGET)
@@ -189,78 +184,6 @@ def _recorded(directory: Path, acts: Callable[[Engine], Iterator[Act]]) -> list[
             act()
             steps.append(list(sent))
     return steps
-
-
-Make = Callable[[], Any]
-"""Makes the parameters of one statement."""
-
-
-class _Floor:
-    """Both stores through bare `sqlite3`, with the journal mode and pragmas of a writer."""
-
-    def __init__(self, directory: Path) -> None:
-        site = site_in(directory)
-        self._connections = {"journal": _bare(site.journal), "ledger": _bare(site.ledger)}
-
-    def run(self, step: BareStep) -> None:
-        for store, sql, make in step:
-            self._connections[store].execute(sql, make()).fetchall()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for connection in self._connections.values():
-            connection.close()
-
-
-BareStep = list[tuple[StoreName, str, Make]]
-
-
-def _made_anew(step: Step) -> BareStep:
-    return [(store, sql, _making(sql.split(), parameters)) for store, sql, parameters in step]
-
-
-def _making(words: list[str], parameters: Any) -> Make:
-    """What makes the parameters of a statement out of the values that its texts hold."""
-    if words[:3] == ["INSERT", "INTO", "timeline"]:
-        make = partial(_record, parameters, json.loads(parameters["facts_text"]))
-    elif words[:3] == ["INSERT", "INTO", "effects"]:
-        covered = {name: parameters[name] for name in parameters if name not in ("hash", "action")}
-        make = partial(_receipt, parameters, covered)
-    else:
-        return lambda: parameters
-    assert make() == {name: parameters[name] for name in make()}, "these are other bytes"
-    return make
-
-
-def _record(parameters: dict[str, Any], facts: dict[str, Any]) -> dict[str, Any]:
-    made = {name: parameters[name] for name in _CHAINED}
-    facts_text = _dumps(facts)
-    digest = hashlib.sha256(_dumps({**made, "facts": facts}).encode()).hexdigest()
-    return {**made, "facts_text": facts_text, "hash": digest}
-
-
-def _receipt(parameters: dict[str, Any], covered: dict[str, Any]) -> dict[str, Any]:
-    digest = hashlib.sha256(_dumps(covered).encode()).hexdigest()
-    return {**covered, "hash": digest, "action": parameters["action"]}
-
-
-_CHAINED: Final = ("workflow_id", "sequence", "event", "at", "previous")
-_dumps: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
-
-
-def _bare(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None)
-    for pragma in (
-        "journal_mode=WAL",
-        "synchronous=FULL",
-        "foreign_keys=ON",
-        "trusted_schema=OFF",
-        "recursive_triggers=ON",
-    ):
-        connection.execute(f"PRAGMA {pragma}").fetchall()
-    return connection
 
 
 # -- syncs -----------------------------------------------------------------------------------

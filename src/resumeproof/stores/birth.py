@@ -19,7 +19,8 @@ from resumeproof.stores.kind import StoreKind
 from resumeproof.stores.migrate import statements
 from resumeproof.stores.place import cause_of, resolved
 from resumeproof.stores.recognise import Recognised
-from resumeproof.stores.sqlite import BUSY_TIMEOUT_SECONDS, ErrorsNamed, connect
+from resumeproof.stores.sqlite import BUSY_TIMEOUT_SECONDS, connect
+from resumeproof.stores.sqlite_errors import ErrorsNamed
 
 _NO_LINKS_HERE = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
 

@@ -27,7 +27,8 @@ from resumeproof.stores.resting import (
     is_live,
     remove_empty_wal,
 )
-from resumeproof.stores.sqlite import BUSY_TIMEOUT_SECONDS, Database, ErrorsNamed, Mode, connect
+from resumeproof.stores.sqlite import BUSY_TIMEOUT_SECONDS, Database, Mode, connect
+from resumeproof.stores.sqlite_errors import ErrorsNamed
 
 
 def open_writer(

@@ -12,7 +12,8 @@ from resumeproof.stores.companions import beside, fingerprint
 from resumeproof.stores.kind import StoreKind
 from resumeproof.stores.migrate import migrate
 from resumeproof.stores.place import cause_of, copy_raw
-from resumeproof.stores.sqlite import Database, ErrorsNamed, connect
+from resumeproof.stores.sqlite import Database, connect
+from resumeproof.stores.sqlite_errors import ErrorsNamed
 
 COPIES_AT_MOST = 5
 

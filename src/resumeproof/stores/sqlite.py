@@ -12,27 +12,18 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 from resumeproof.errors import (
-    ConstraintViolated,
-    ForkedHandle,
-    ResumeproofError,
-    StoreRefused,
     StoreUnavailable,
 )
 from resumeproof.stores.kind import StoreKind
 from resumeproof.stores.protocols import Durability
+from resumeproof.stores.sqlite_errors import NAMEABLE, ErrorsNamed
 
 OLDEST_SQLITE = (3, 38, 0)
 BUSY_TIMEOUT_SECONDS = 10.0
 SYNCHRONOUS = ("off", "normal", "full", "extra")
-
-_NAMEABLE = (sqlite3.Error, UnicodeDecodeError)
-
-# PERM, BUSY, LOCKED, NOMEM, READONLY, INTERRUPT, IOERR, FULL, CANTOPEN, PROTOCOL, NOLFS, AUTH.
-# Source: sqlite.org/rescode.html, "Primary Result Code List".
-_OUT_OF_REACH = frozenset({3, 5, 6, 7, 8, 9, 10, 13, 14, 15, 22, 23})
 
 Parameters = Sequence[Any] | dict[str, Any]
 
@@ -87,57 +78,6 @@ def durability_of(connection: sqlite3.Connection) -> Durability:
     journal_mode = connection.execute("PRAGMA journal_mode").fetchone()[0]
     synchronous = connection.execute("PRAGMA synchronous").fetchone()[0]
     return Durability(str(journal_mode), SYNCHRONOUS[synchronous])
-
-
-class ErrorsNamed:
-    """A context in which SQLite's errors become ours, and a handle cannot cross a fork.
-
-    Raises StoreRefused for damage, StoreUnavailable for a store out of reach, ConstraintViolated
-    for a refused row, ForkedHandle in another process than the one that made the context.
-    A sqlite3.ProgrammingError is a bug and stays what it is.
-    """
-
-    __slots__ = ("kind_name", "path", "pid")
-
-    def __init__(self, kind_name: str, path: Path) -> None:
-        self.kind_name = kind_name
-        self.path = str(path)
-        self.pid = os.getpid()
-
-    def __enter__(self) -> None:
-        self.refuse_fork()
-
-    def __exit__(
-        self,
-        error_type: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if error is not None and (ours := self._ours(error)) is not None:
-            raise ours from error
-
-    def refuse_fork(self) -> None:
-        if os.getpid() != self.pid:
-            raise ForkedHandle(self.kind_name, self.path, self.pid, os.getpid())
-
-    def raise_ours(self, error: BaseException) -> NoReturn:
-        """Raise the error that stands for this one, or this one where it is a bug."""
-        ours = self._ours(error)
-        if ours is None:
-            raise error
-        raise ours from error
-
-    def _ours(self, error: BaseException) -> ResumeproofError | None:
-        if isinstance(error, UnicodeDecodeError):
-            return StoreRefused(self.kind_name, self.path, "its text is not UTF-8")
-        if isinstance(error, sqlite3.ProgrammingError) or not isinstance(error, sqlite3.Error):
-            return None
-        if isinstance(error, (sqlite3.IntegrityError, sqlite3.DataError)):
-            return ConstraintViolated(self.kind_name, self.path, str(error))
-        # Errors of the Python module itself, such as text that is not UTF-8, bear no code.
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _OUT_OF_REACH:
-            return StoreUnavailable(self.kind_name, self.path, str(error))
-        return StoreRefused(self.kind_name, self.path, str(error))
 
 
 class Database:
@@ -195,14 +135,14 @@ class Database:
         """Run one statement and return the number of rows it changed."""
         try:
             return (self._connection or self.connection).execute(sql, parameters).rowcount
-        except _NAMEABLE as error:
+        except NAMEABLE as error:
             self._named.raise_ours(error)
 
     def execute_many(self, sql: str, parameters: Iterable[Parameters]) -> int:
         """Run one statement for each of `parameters` and return the number of rows changed."""
         try:
             return self.connection.executemany(sql, parameters).rowcount
-        except _NAMEABLE as error:
+        except NAMEABLE as error:
             self._named.raise_ours(error)
 
     def row(self, sql: str, parameters: Parameters = ()) -> sqlite3.Row | None:
@@ -215,7 +155,7 @@ class Database:
         """Run one statement and return all its rows."""
         try:
             return (self._connection or self.connection).execute(sql, parameters).fetchall()
-        except _NAMEABLE as error:
+        except NAMEABLE as error:
             self._named.raise_ours(error)
 
     def each(self, sql: str, parameters: Parameters = ()) -> Iterator[sqlite3.Row]:

@@ -43,7 +43,8 @@ class SqliteJournal:
     """A `resumeproof.stores.protocols.Journal`; in addition it is a context manager.
 
     Every method raises `StoreUnavailable`, `StoreRefused` or `ForkedHandle` as
-    `resumeproof.stores.sqlite.ErrorsNamed` says. A handle belongs to one process and one thread.
+    `resumeproof.stores.sqlite_errors.ErrorsNamed` says. A handle belongs to one process and one
+    thread.
     """
 
     __slots__ = ("_database", "created_at", "journal_id")
