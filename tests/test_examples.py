@@ -27,6 +27,7 @@ SCRIPTS = {
     "json_agent_broken.py": (1, [FAILS, *TWICE]),
     "json_agent.py": (0, [PASSES]),
     "sqlite_agent.py": (0, [PASSES]),
+    "file_ledger_agent.py": (0, [PASSES]),
     "async_agent.py": (0, [PASSES, HONEST]),
 }
 UNDER_PYTEST = "test_agent.py"

@@ -16,7 +16,7 @@ from tests.docs.blocks import run_python, session_problems
 from tests.docs.links import broken_links
 
 DOCUMENTS = documents(ROOT)
-EXPLORES = "explore.md"
+RECORDS = frozenset({"explore.md", "conform.md"})
 SHOWN_DIRECTORIES = ("examples", "demo-output")
 
 every_document = pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_python_blocks_run(path: Path, place: Path) -> None:
 
 @every_document
 def test_console_sessions_print_what_is_shown(path: Path, place: Path) -> None:
-    if path.name == EXPLORES and shutil.which("strace") is None:
+    if path.name in RECORDS and shutil.which("strace") is None:
         pytest.skip("strace is not installed")
     problems = session_problems(path.read_text(encoding="utf-8"), place)
     assert problems == [], "\n".join(problems)
