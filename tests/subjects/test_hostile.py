@@ -100,6 +100,18 @@ class KillsParentsGroup(Booking):
         super().book(job)
 
 
+class IgnoresItsChildren(Booking):
+    def book(self, job: str) -> None:
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        super().book(job)
+
+
+class DeletesMoreThanItsOwn(Booking):
+    def state(self) -> list[str]:
+        shutil.rmtree(self.ctx.directory.parent)
+        return []
+
+
 class KillsOwnGroup(Booking):
     def book(self, job: str) -> None:
         os.killpg(0, signal.SIGKILL)
@@ -125,6 +137,7 @@ FOUND: dict[type, set[str]] = {
     ClosesOutput: set(),
     DeletesDirectory: {"state_lost"},
     DeletesDirectoryForGood: {"state_lost"},
+    IgnoresItsChildren: set(),
 }
 
 
@@ -142,6 +155,7 @@ REFUSED: dict[type, tuple[str, str]] = {
     LeavesAtOnce: ("subject_failed", "in the baseline: it ended with exit 0, without coming to"),
     RaisesInConstructor: ("subject_failed", "in the baseline: OSError: not today"),
     KillsParentsGroup: ("worker_died", "signal 9 (SIGKILL)"),
+    DeletesMoreThanItsOwn: ("store_unavailable", "receiver "),
     KillsOwnGroup: ("subject_failed", "in the baseline: it ended with signal 9 (SIGKILL)"),
 }
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import struct
 import threading
 from collections.abc import Iterator
@@ -96,7 +97,15 @@ def send_copy_to_death(kill: Kill) -> int:
 
     The copy never runs a line of the subject's: what it leaves is what a death here leaves.
     """
-    copy = os.fork()
-    if copy == 0:
-        die(kill)
-    return os.waitpid(copy, 0)[1]
+    # Of whoever ignores it the kernel buries the children itself, and nobody hears how they died.
+    ignores = signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
+    if ignores:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    try:
+        copy = os.fork()
+        if copy == 0:
+            die(kill)
+        return os.waitpid(copy, 0)[1]
+    finally:
+        if ignores:
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)

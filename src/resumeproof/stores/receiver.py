@@ -18,6 +18,7 @@ from resumeproof.domain.contract import Lookup, ToolContract
 from resumeproof.errors import KeyConflict
 from resumeproof.stores.kind import schema_resource
 from resumeproof.stores.sqlite import connect
+from resumeproof.stores.sqlite_errors import ErrorsNamed
 
 _PAGE_BYTES = 1024
 _CHECKPOINT_PAGES = 250
@@ -154,14 +155,18 @@ class _Memory:
 
 
 def read_receiver(path: Path) -> list[ReceivedEffect]:
-    """All invocations that a receiver holds, in order; no life has it open."""
+    """All invocations that a receiver holds, in order; no life has it open.
+
+    Raises `StoreUnavailable` or `StoreRefused` where the subject has harmed it.
+    """
     settled = not path.with_name(f"{path.name}-wal").exists()
-    connection = connect(path, "alone" if settled else "rw")
-    try:
-        connection.row_factory = None
-        return _read(connection)
-    finally:
-        connection.close()
+    with ErrorsNamed("receiver", path):
+        connection = connect(path, "alone" if settled else "rw")
+        try:
+            connection.row_factory = None
+            return _read(connection)
+        finally:
+            connection.close()
 
 
 def _read(connection: sqlite3.Connection) -> list[ReceivedEffect]:
