@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import mmap
 import os
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,8 @@ from resumeproof import ConformanceReport, Context, conform
 from resumeproof.domain.verdict import FindingKind
 from resumeproof.errors import PlanRefused, StraceMissing, SubjectFailed
 from resumeproof.evidence.proof_receipt import CONFORM, write_proofs
+from resumeproof.evidence.proof_versions import proofs_of
+from resumeproof.evidence.shape import shape_problem
 from resumeproof.evidence.verify import verify
 from tests.crash.syscalls.programs import needs_strace
 
@@ -85,6 +88,14 @@ class WritesElsewhere(Writer):
 
     def act(self, item: str) -> None:
         self.elsewhere.write_text(item)
+
+
+class Mapping(Writer):
+    def act(self, item: str) -> None:
+        with open(self.ctx.directory / "mapped", "w+b") as file:
+            file.truncate(mmap.PAGESIZE)
+            with mmap.mmap(file.fileno(), mmap.PAGESIZE) as memory:
+                memory[0] = 1
 
 
 class WritesPages(Writer):
@@ -201,6 +212,15 @@ def test_what_an_agent_writes_elsewhere_is_said_to_be_not_covered(tmp_path: Path
     assert f"  note: {report.not_covered[0]}" in str(report)
 
 
+def test_what_no_call_shows_makes_the_proof_invalid() -> None:
+    report = proved(Mapping)
+    reason = "the recorded calls do not account for what the program left: mapped"
+    assert {scenario.invalid for scenario in report.scenarios} == {reason}
+    assert "a writable shared mapping of mapped" in report.not_covered
+    certificate = report.certificate
+    assert (report.passed, certificate.verified, certificate.resumed) == (False, 0, 0)
+
+
 def test_one_that_writes_down_where_it_lies_is_resumed_where_it_lay() -> None:
     report = proved(RemembersWhereItLies, ("a", "b"), jobs=2)
     assert (report.passed, report.nondeterminism) == (True, None), str(report)
@@ -286,3 +306,36 @@ def test_a_receipt_file_of_it_is_whole(tmp_path: Path) -> None:
     (proof,) = receipt["proofs"]
     assert (proof["terms"]["at"], proof["terms"]["ignored"]) == ("calls", [])
     assert verify(tmp_path).totals["scenarios"] == len(report.scenarios)
+    page = (tmp_path / "report.html").read_text()
+    assert "its directory rebuilt as a death at each of its calls leaves it" in page
+    assert "Every death was a real one" not in page
+
+
+def test_a_receipt_file_that_does_not_say_where_lives_died_is_read(tmp_path: Path) -> None:
+    report = paying()
+    assert report.terms is not None
+    receipt = write_proofs(tmp_path, CONFORM, [(report.terms, report)])
+    proof = receipt["proofs"][0]
+    del proof["terms"]["at"], proof["terms"]["ignored"], proof["not_covered"]
+    assert shape_problem(receipt) is None
+    (read,) = proofs_of(receipt)
+    assert (read["terms"]["at"], read["terms"]["ignored"], read["not_covered"]) == (
+        "effects",
+        [],
+        [],
+    )
+
+
+@pytest.mark.parametrize(
+    ("member", "wrong"), [("at", "writes"), ("at", None), ("ignored", "*.log")]
+)
+def test_a_receipt_file_that_says_it_wrongly_is_refused(
+    member: str, wrong: object, tmp_path: Path
+) -> None:
+    report = paying()
+    assert report.terms is not None
+    receipt = write_proofs(tmp_path, CONFORM, [(report.terms, report)])
+    receipt["proofs"][0]["terms"][member] = wrong
+    problem = shape_problem(receipt)
+    assert problem is not None
+    assert problem[0] == f"/proofs/0/terms/{member}"

@@ -47,9 +47,15 @@ class Stage:
         return directory
 
     def record(self) -> Recording:
-        with LifeRecorder(self.empty("recorded"), self.base / "origin") as recorder:
+        with self.recorder() as recorder:
             self.live("recorded", recorder.attach)
             return recorder.recording()
+
+    def recorder(self) -> LifeRecorder:
+        return LifeRecorder(self.empty("recorded"), self.base / "origin", self.base / "scratch")
+
+    def killer(self, directory: Path, recording: Recording, state: KillState) -> LifeKiller:
+        return LifeKiller(directory, recording, state, 60.0, self.base / "scratch")
 
     def live(self, name: str, attach: Callable[[int], None]) -> ForkedLife:
         return self.host.run(self.base / name, timeout_seconds=60.0, attach=attach)
@@ -86,7 +92,7 @@ def test_what_a_forked_life_did_is_recorded_and_not_what_it_printed(stage: Stage
 
 @needs_strace
 def test_a_life_that_is_recorded_comes_to_its_end(stage: Stage) -> None:
-    with LifeRecorder(stage.empty("recorded"), stage.base / "origin") as recorder:
+    with stage.recorder() as recorder:
         life = stage.live("recorded", recorder.attach)
     told = life.outcome, life.exit.text, life.output, life.orphans
     assert told == ("worked", "exit 0", "at work\nso am I\n", ())
@@ -109,7 +115,7 @@ def test_a_real_kill_leaves_what_is_rebuilt(stage: Stage) -> None:
         rebuilder.go_to(state.ordinal, cut=state.cut)
         rebuilder.write_to(stage.base / f"rebuilt-{number}")
         killed = stage.empty(f"killed-{number}")
-        with LifeKiller(killed, recording, state, 60.0) as killer:
+        with stage.killer(killed, recording, state) as killer:
             life = stage.live(killed.name, killer.attach)
             reason = killer.unconfirmed()
         assert (reason, life.exit.text, life.ended) == (None, "signal 9 (SIGKILL)", False)
@@ -121,7 +127,7 @@ def test_a_life_that_takes_another_course_is_not_said_to_have_died_there(stage: 
     recording = stage.record()
     other = stage.empty("other")
     (other / "pages").mkdir()  # it cannot be opened for writing
-    with LifeKiller(other, recording, KillState(2), 60.0) as killer:
+    with stage.killer(other, recording, KillState(2)) as killer:
         stage.live("other", killer.attach)
         reason = killer.unconfirmed()
     assert reason == "a call before it, or it, failed: Is a directory"
@@ -129,9 +135,9 @@ def test_a_life_that_takes_another_course_is_not_said_to_have_died_there(stage: 
 
 def test_no_strace(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(stage.base))
-    recorder = LifeRecorder(stage.empty("recorded"), stage.base / "origin")
-    with recorder, pytest.raises(StraceMissing):
+    with stage.recorder() as recorder, pytest.raises(StraceMissing):
         stage.live("recorded", recorder.attach)
+    assert not (stage.base / "scratch").exists()
 
 
 FORBIDDEN = """

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, Self
 
@@ -30,19 +29,17 @@ _READ_BYTES: Final = 1 << 12
 class _Tracer:
     """Has a process trace one waiting life. It ends when the life does, and all that it started.
 
-    Use as a context manager: whatever happens, no tracer outlives it.
+    Use as a context manager: whatever happens, no tracer outlives it. `scratch` is a directory that
+    is made, and gone in the end.
     """
 
-    def __init__(self, prefix: str) -> None:
-        self._prefix = prefix
-        self._process: subprocess.Popen[bytes] | None = None
+    def __init__(self, scratch: Path) -> None:
+        scratch.mkdir()
+        self.scratch = scratch
         self.said = ""
+        self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix=self._prefix))
-            self.scratch = Path(scratch)
-            self._close = stack.pop_all().close
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -50,7 +47,7 @@ class _Tracer:
             kill_child(self._process)
             self._process.wait()
             os.close(self._hearing)
-        self._close()
+        shutil.rmtree(self.scratch)
 
     def start(self, words: Sequence[str]) -> None:
         """Start it, and wait until it has the life. Raises `TracingForbidden`."""
@@ -78,15 +75,15 @@ class _Tracer:
 class LifeRecorder(_Tracer):
     """Records one life by strace.
 
-        with LifeRecorder(root, origin) as recorder:
+        with LifeRecorder(root, origin, scratch) as recorder:
             life = host.run(order, timeout_seconds=30.0, attach=recorder.attach)
             recording = recorder.recording()
 
     `origin` is made: a copy of the directory `root` as it was before.
     """
 
-    def __init__(self, root: Path, origin: Path) -> None:
-        super().__init__("resumeproof-trace-")
+    def __init__(self, root: Path, origin: Path, scratch: Path) -> None:
+        super().__init__(scratch)
         self._root = Path(os.path.realpath(root))
         self._origin = origin
         copy_tree(self._root, origin)
@@ -113,9 +110,14 @@ class LifeKiller(_Tracer):
     """Really kills one life at a recorded state; it must be as it was when it was recorded."""
 
     def __init__(
-        self, root: Path, recording: Recording, state: KillState, timeout_seconds: float
+        self,
+        root: Path,
+        recording: Recording,
+        state: KillState,
+        timeout_seconds: float,
+        scratch: Path,
     ) -> None:
-        super().__init__("resumeproof-kill-")
+        super().__init__(scratch)
         self._recording = recording
         self._plan = plan_of(
             recording,

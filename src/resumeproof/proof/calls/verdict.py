@@ -15,7 +15,7 @@ from resumeproof.domain.conformance import (
 from resumeproof.domain.contract import ToolContract
 from resumeproof.domain.verdict import Finding
 from resumeproof.proof.calls.states import State
-from resumeproof.proof.calls.wording import death_in_words, not_covered, told_calls
+from resumeproof.proof.calls.wording import death_in_words, named, not_covered, told_calls
 from resumeproof.proof.calls.worker import Ground, Resumed
 from resumeproof.proof.course import undisturbed
 from resumeproof.proof.oracle import Place, is_ambiguous, judge
@@ -84,7 +84,8 @@ def _scenario(tried: Tried, ground: Ground) -> Scenario:
     course = None
     if resumed is not None:
         course = ground.baseline.courses.of(state.committed, resumed.seen)
-    return Scenario(state.plan, state.plan, state.invalid, course=course)
+    invalid = None if state.invalid is None else named(state.invalid)
+    return Scenario(state.plan, state.plan, invalid, course=course)
 
 
 def _nondeterminism(ground: Ground) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
@@ -17,6 +18,7 @@ from resumeproof.proof.explanation import kill_in_words
 
 RECEIVER: Final = "the receiver's ledger"
 _PATHS: Final = ("path", "source", "target")
+_IN_TEXT: Final = re.compile(rf"(?<![^\s]){AGENT_NAME}/")
 _BYTECODE: Final = "/__pycache__/"
 
 
@@ -39,7 +41,12 @@ def not_covered(recording: Recording) -> Iterator[str]:
     """What the agent did that nobody looked at; what Python keeps for itself is nothing of it."""
     for note in notes_of(recording):
         if _BYTECODE not in note:
-            yield note.replace("outside of the directory", "outside of ctx.directory")
+            yield named(note).replace("outside of the directory", "outside of ctx.directory")
+
+
+def named(text: str) -> str:
+    """A text about the scenario's files, by the names that the agent knows them by."""
+    return _IN_TEXT.sub("", text)
 
 
 def _told(recording: Recording) -> Recording:

@@ -10,6 +10,7 @@ from pathlib import Path
 from resumeproof.crash.forked import ForkedLife, LifeHost
 from resumeproof.crash.kill import Kill
 from resumeproof.crash.syscalls.attached import LifeKiller, LifeRecorder
+from resumeproof.crash.syscalls.operations import Recording
 from resumeproof.crash.syscalls.states import KillState, kill_states
 from resumeproof.crash.syscalls.tree import Tree
 from resumeproof.domain.verdict import Finding
@@ -26,6 +27,8 @@ from resumeproof.proof.look import difference, sound_outcome
 from resumeproof.proof.oracle import Seen, judge_baseline
 from resumeproof.proof.share import Baseline, Settings
 from resumeproof.proof.stage import Stage
+
+SCRATCH_NAME = "scratch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +153,8 @@ class CallWorker:
         """
         self._lay_out(run.recorded.start)
         order = self._order(run.life)
-        patience_seconds = self._settings.timeout_seconds * RECORDING_PATIENCE
         recording = run.recorded.recording
-        with LifeKiller(self._site.root, recording, death.state, patience_seconds) as killer:
+        with self._killer(recording, death.state) as killer:
             life = self._traced(order, killer.attach)
             reason = killer.unconfirmed()
         died = life.exit.kind == "signal" and -life.exit.code == Kill.SIGKILL.returncode
@@ -187,13 +189,17 @@ class CallWorker:
         origin = self._base / "origin"
         shutil.rmtree(origin, ignore_errors=True)
         try:
-            with LifeRecorder(self._site.root, origin) as recorder:
+            with LifeRecorder(self._site.root, origin, self._base / SCRATCH_NAME) as recorder:
                 life = self._traced(order, recorder.attach)
                 recording = recorder.recording()
             start = Tree.read(origin, recording.initial_inodes)
             return life, accounted(recording, start, self._site.root)
         finally:
             shutil.rmtree(origin, ignore_errors=True)
+
+    def _killer(self, recording: Recording, state: KillState) -> LifeKiller:
+        seconds = self._settings.timeout_seconds * RECORDING_PATIENCE
+        return LifeKiller(self._site.root, recording, state, seconds, self._base / SCRATCH_NAME)
 
     def _traced(self, order: Order, attach: Callable[[int], None]) -> ForkedLife:
         return self._host.run(
