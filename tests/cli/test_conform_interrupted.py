@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import psutil
@@ -52,3 +54,42 @@ def test_an_interrupted_proof_leaves_nothing(
     )
     assert [pid for pid in pids if psutil.pid_exists(pid)] == []
     assert [*scenarios.iterdir(), *temporary.iterdir()] == []
+
+
+WHILE_FORKING = """
+import os, signal, sys
+host = os.getpid()
+os.register_at_fork(
+    after_in_parent=lambda: os.getpid() == host and os.kill(host, signal.SIGINT)
+)
+from resumeproof.cli import main
+main(sys.argv[1:])
+"""
+FORKING = {
+    "conform": ("conform", "agent:Mended", "--input", "one"),
+    "spawned": ("conform", "agent:Mended", "--input", "one", "--isolation", "spawn"),
+    "shapes": ("shapes", "--shape", "tool_approval"),
+    "explore": ("explore", "--", "true"),
+}
+
+
+@pytest.mark.parametrize("words", FORKING.values(), ids=FORKING)
+def test_an_interrupt_in_the_middle_of_a_fork_is_heeded(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    """What is raised in a hook that runs after a fork Python ignores, and nobody hears of it."""
+    if words[0] == "explore" and shutil.which("strace") is None:
+        pytest.skip("strace looks on")
+    lay_out(tmp_path)
+    ran = subprocess.run(
+        [sys.executable, "-c", WHILE_FORKING, *words],
+        cwd=tmp_path,
+        env=environment({}),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
+        check=False,
+    )
+    assert (ran.returncode, json.loads(ran.stdout)["error"]["code"]) == (130, "interrupted"), ran
+    assert ran.stderr.endswith("resumeproof: error: interrupted\n")
+    assert "Exception ignored" not in ran.stderr

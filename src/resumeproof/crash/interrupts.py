@@ -37,6 +37,11 @@ class InterruptsHeld:
         for number, frame in came:
             handlers[number](number, frame)
 
+    def release_in_child(self) -> None:
+        """Let through what comes to this fork from now on; what came was meant for its parent."""
+        self._came.clear()
+        self.release()
+
     def __exit__(self, *_: object) -> None:
         self.release()
 

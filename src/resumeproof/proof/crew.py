@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from resumeproof.crash.adoption import adopting_orphans, die_with_parent, own_children
+from resumeproof.crash.interrupts import InterruptsHeld
 from resumeproof.crash.kill import kill_life, leave
 from resumeproof.crash.process import ChildExit
 from resumeproof.errors import ResumeproofError, WorkerDied
@@ -74,8 +75,10 @@ class Crew:
         with selectors.DefaultSelector() as selector, adopting_orphans():
             try:
                 for number, task in enumerate(tasks):
-                    worker = _Worker(number, *_fork_worker(task, list(selector.get_map() or ())))
-                    workers.append(worker)
+                    others = list(selector.get_map() or ())
+                    with InterruptsHeld() as held:
+                        worker = _Worker(number, *_fork_worker(task, others, held))
+                        workers.append(worker)
                     for descriptor in worker.descriptors:
                         selector.register(descriptor, selectors.EVENT_READ, worker)
                 yield from _listen(selector)
@@ -185,13 +188,15 @@ def _whole_frames(frames: bytearray) -> Iterator[tuple[str, Any]]:
         yield frame
 
 
-def _fork_worker(task: Task, others: list[Any]) -> tuple[int, int]:
+def _fork_worker(task: Task, others: list[Any], held: InterruptsHeld) -> tuple[int, int]:
+    """Fork, with interrupts held: what is raised in a hook that runs after a fork is ignored."""
     read_end, write_end = os.pipe()
     with warnings.catch_warnings():
         # Python 3.12 warns of forks beside threads; the worker only forks again, and pickles.
         warnings.simplefilter("ignore", DeprecationWarning)
         pid = os.fork()
     if pid == 0:
+        held.release_in_child()
         _work(task, write_end, [read_end, *others])
     os.close(write_end)
     return read_end, pid
