@@ -170,6 +170,27 @@ def test_a_writable_shared_mapping_is_not_covered(site: Site) -> None:
     )
 
 
+def test_the_name_of_a_socket_is_not_covered(site: Site, directory: Path) -> None:
+    """Whoever binds it again after a crash finds it there, also where it is removed in the end."""
+    elsewhere = directory.parent / "elsewhere"
+    code = (
+        "import os, socket\n"
+        f"for name in ('here', {str(elsewhere)!r}, '\\0abstract'):\n"
+        "    listening = socket.socket(socket.AF_UNIX)\n"
+        "    listening.bind(name)\n"
+        "    listening.close()\n"
+        "    if name == 'here':\n"
+        "        os.unlink(name)\n"
+        "listening = socket.socket()\n"
+        "listening.bind(('127.0.0.1', 0))\n"
+        "listening.close()\n"
+    )
+    recording = site.record(python_code(code))
+    elsewhere.unlink()
+    assert recording.not_covered == ("a socket, which a crash leaves behind: here",)
+    assert recording.outside == (str(elsewhere),)
+
+
 def test_a_daemon_is_said_and_ended(site: Site) -> None:
     recording = site.record(
         shell_code("setsid sleep 600 > /dev/null 2>&1 < /dev/null & echo x > a")

@@ -150,6 +150,21 @@ def changes_root(step: Step) -> None:
     step.history.uncovered(f"{step.call.name}: paths mean something else from there on")
 
 
+def name_socket(step: Step) -> None:
+    """bind(2): a socket's name outlives whoever made it, unix(7)."""
+    named = arguments.path(arguments.field(step.argument(1), "sun_path"))
+    if named is None:
+        return  # of another family, or an abstract name, which is in no directory
+    place = step.places.resolve(step.tracee.surroundings.folder, named, follow=False)
+    if place is None:
+        return
+    inside = step.places.path_at(place)
+    if inside is not None:
+        step.history.uncovered(f"a socket, which a crash leaves behind: {inside}")
+    elif isinstance(place.folder, str):
+        step.history.wrote_outside(step.places.outside_path(place))
+
+
 def writes_by_itself(step: Step) -> None:
     step.history.uncovered(f"{step.call.name}: writes that are handed to the kernel in memory")
 
@@ -178,6 +193,7 @@ LIVES: Final[dict[str, Callable[[Step], None]]] = {
     "chroot": changes_root,
     "pivot_root": changes_root,
     "mount": changes_root,
+    "bind": name_socket,
     "io_uring_setup": writes_by_itself,
     "io_submit": writes_by_itself,
 }
