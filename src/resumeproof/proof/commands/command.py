@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import io
 import os
 import signal
@@ -19,6 +20,7 @@ DIRECTORY_WORD: Final = "{dir}"
 DIRECTORY_VARIABLE: Final = "RESUMEPROOF_DIRECTORY"
 OUTPUT_VARIABLE: Final = "RESUMEPROOF_OUTPUT"
 _REASON_LENGTH_MAX: Final = 500
+_GRACE_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +198,10 @@ class _OutOfTime(BaseException):
 
 @contextlib.contextmanager
 def _within(seconds: float) -> Iterator[None]:
-    """Raise `_OutOfTime` in the main thread when the time is up; no other thread can be reached."""
+    """Raise `_OutOfTime` in the main thread when the time is up; no other thread can be reached.
+
+    A function may catch that, or never come back to Python: soon after, the process ends.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -205,12 +210,15 @@ def _within(seconds: float) -> Iterator[None]:
         raise _OutOfTime
 
     handler = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, handler)
+    with open(os.devnull, "wb") as nowhere:
+        faulthandler.dump_traceback_later(seconds + _GRACE_SECONDS, exit=True, file=nowhere)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            faulthandler.cancel_dump_traceback_later()
+            signal.signal(signal.SIGALRM, handler)
 
 
 @contextlib.contextmanager

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import signal
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +13,11 @@ from pathlib import Path
 import pytest
 
 from resumeproof.crash.clearing import clear_away
+from resumeproof.crash.syscalls.tree import Tree
+from resumeproof.errors import WorkerDied
+from resumeproof.proof.commands import command
 from resumeproof.proof.commands.command import Ended, Function, Program, Scene
+from resumeproof.proof.commands.court import Court
 from resumeproof.proof.commands.expectation import Expectation
 from resumeproof.proof.commands.judge import Trial
 
@@ -45,6 +51,22 @@ def test_a_failure_of_a_test_framework_is_an_objection(scene: Scene) -> None:
     ended = called(fail, scene)
     assert (ended.succeeded, ended.how) == (False, "it raised Failed")
     assert "the promise is broken" in ended.reason
+
+
+def test_a_function_that_cannot_be_stopped_ends_its_worker(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "_GRACE_SECONDS", 0.1)
+
+    def goes_on(directory: Path, printed: str) -> None:
+        while True:
+            with contextlib.suppress(BaseException):
+                signal.pause()
+
+    court = Court(scene.directory.parent, 1)
+    court.site().lay_out(Tree(), b"")
+    with pytest.raises(WorkerDied):
+        court.run(Function("check", goes_on, ()), 0.1)
 
 
 def removed(directory: Path) -> None:
