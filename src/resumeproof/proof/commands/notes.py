@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 
@@ -13,8 +14,9 @@ def notes_of(recording: Recording) -> Iterator[str]:
     yield from recording.not_covered
     for path in recording.outside:
         yield f"it wrote outside of the directory: {path}"
-    for command in recording.left_running:
-        yield f"it left a process running, which was ended with it: {command}"
+    for command, count in Counter(recording.left_running).items():
+        left = "a process running, which was" if count == 1 else f"{count} processes running, all"
+        yield f"it left {left} ended with it: {command}"
     concurrent = _concurrent(recording)
     if concurrent:
         yield (
