@@ -135,6 +135,17 @@ def test_the_line_of_a_call_is_told_where_the_program_knows_it(directory: Path) 
         assert recording.calls[0].source == f"{CHILDREN / 'every_call.c'}:{number}"
 
 
+def test_an_interpreters_own_lines_are_not_told(directory: Path) -> None:
+    site = site_in(directory)
+    recording = record(
+        python_code("open('x', 'w').write('y')"),
+        directory=site.directory,
+        origin=site.origin,
+        stack=True,
+    )
+    assert [call.source for call in recording.calls] == [None, None]
+
+
 # -- what it cannot hold ----------------------------------------------------------------------
 
 

@@ -12,14 +12,20 @@ from typing import Final
 
 _FRAME: Final = re.compile(r"(?P<module>\S+?)\((?P<symbol>.*)\) \[(?P<address>0x[0-9a-f]+)\]")
 _RUNTIME: Final = re.compile(r"/(?:libc|libpthread|ld-linux|ld-musl|libasan)[^/]*$")
+_INTERPRETER: Final = re.compile(r"/(?:lib)?(?:python|node|perl|ruby|bash|dash|busybox)[^/]*$")
 _ADDR2LINE_SECONDS: Final = 10.0
 
 
 def source_of(frames: Sequence[str]) -> str | None:
-    """The innermost frame that is no C library's: file and line where known, else its symbol."""
+    """The innermost frame that is no C library's: file and line where known, else its symbol.
+
+    None where that is an interpreter's: its own lines say nothing of the script that it runs.
+    """
     for frame in frames:
         parts = _FRAME.match(frame)
         if parts is not None and not _RUNTIME.search(parts["module"]):
+            if _INTERPRETER.search(parts["module"]):
+                return None
             line = _line_of(parts["module"], parts["address"])
             return line or f"{os.path.basename(parts['module'])}({parts['symbol']})"  # noqa: PTH119
     return None
