@@ -94,3 +94,19 @@ def test_answers_that_were_edited_contradict_the_scenarios(failed: Desk) -> None
     for name, (_, place) in EDITS.items():
         status, what = found[name]
         assert (status, what.startswith(place)) == (7, True), (name, found)
+
+
+@pytest.mark.parametrize(
+    ("plan", "reason"),
+    [
+        ("baseline", "it names no crash"),
+        ("call:after#1;call:after#1", "there is no resume that could crash"),
+        ("call:after#99", "the program comes to no such state"),
+        ("call:after#1;power.l1:after#1", "there is no resume that could crash"),
+    ],
+)
+def test_a_plan_that_names_no_state_is_refused(desk: Desk, plan: str, reason: str) -> None:
+    given = ("--no-resume", "--check", CHECK, "--plan", plan)
+    ran = desk.run("explore", *given, "--", *UNSYNCED)
+    assert ran.refusal == (2, "plan_refused", 1, True)
+    assert ran.document["error"]["reason"] == reason

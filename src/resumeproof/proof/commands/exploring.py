@@ -15,6 +15,7 @@ from resumeproof.crash.syscalls.operations import Recording, SymbolicLink, Write
 from resumeproof.crash.syscalls.power import PowerLoss, is_power_point
 from resumeproof.crash.syscalls.tree import Tree
 from resumeproof.domain.verdict import Finding, Violation
+from resumeproof.errors import PlanRefused
 from resumeproof.proof.commands.baseline import Baseline, run_baseline
 from resumeproof.proof.commands.court import Court
 from resumeproof.proof.commands.images import (
@@ -104,6 +105,10 @@ class Explorer:
 
     def try_alone(self, plan: CrashPlan) -> Explored:
         """Try the state of one plan. Raises `PlanRefused` where the program comes to none such."""
+        if not plan.points:
+            raise PlanRefused(str(plan), "it names no crash")
+        if len(plan.points) > 1 and self._settings.resume is None:
+            raise PlanRefused(str(plan), "there is no resume that could crash")
         explored = self._recorded()
         recorded = explored.baseline.recorded
         if is_power_point(plan.points[0]):
