@@ -149,6 +149,14 @@ def test_effects_with_us_are_counted_at_calls_as_well() -> None:
     assert "to done.tmp; confirmed: a life was killed there, and left the same" in detail
 
 
+def test_an_effect_stands_among_the_calls_where_it_happened() -> None:
+    told = paying().undisturbed
+    place = told.passed.index("effect:after#1")
+    assert told.words[place - 1].startswith("pwrite64 the receiver's ledger, ")
+    assert told.words[place + 1] == "openat done.tmp"
+    assert len(told.passed) == len(told.words) == 2 * paying().crash_points + 1
+
+
 def test_one_that_asks_is_safe_at_calls_as_well() -> None:
     report = proved(Asking, ("a", "b"))
     assert (report.passed, report.invalid, report.certificate.adds_up) == (True, [], True)

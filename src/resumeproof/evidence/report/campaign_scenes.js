@@ -76,7 +76,9 @@ const campaignScenes = (() => {
   function firstLife(proof, scene, effects) {
     const first = scene.points[0];
     const power = scene.kill === "power_loss";
-    const at = power ? { ...first, text: `call:${first.side}#${first.occurrence}` } : first;
+    const torn = first.text.startsWith("write-cut");
+    const side = torn ? "before" : first.side;
+    const at = power || torn ? { side, text: `call:${side}#${first.occurrence}` } : first;
     const rows = [];
     let had = 0;
     for (let place = 0; place < proof.passed.length; place++) {

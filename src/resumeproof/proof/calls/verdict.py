@@ -58,7 +58,7 @@ def report_of(ground: Ground, tried: Sequence[Tried], contract: ToolContract) ->
     """The report of all states that were tried, in the order in which they were enumerated."""
     recording = ground.run.recorded.recording
     seen = ground.baseline.seen
-    calls = told_calls(recording)
+    calls = told_calls(recording, _committed(ground))
     report = ConformanceReport(
         crash_points=len(recording.calls) if tried else 0,
         findings=list(ground.baseline.findings),
@@ -76,6 +76,12 @@ def report_of(ground: Ground, tried: Sequence[Tried], contract: ToolContract) ->
     report.certificate = _certificate(tried)
     report.scored = _scored(tried, contract)
     return report
+
+
+def _committed(ground: Ground) -> dict[int, int]:
+    """How many effects there were after each call of the recorded life."""
+    whole = [death for death in ground.run.deaths if death.state.cut is None]
+    return {death.state.ordinal: death.effects for death in whole}
 
 
 def _scenario(tried: Tried, ground: Ground) -> Scenario:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -28,12 +28,21 @@ def death_in_words(recording: Recording, point: CrashPoint) -> str:
     return kill_in_words(told, kill_state(point, told)).replace("the program dies", "it dies")
 
 
-def told_calls(recording: Recording) -> Undisturbed:
-    """Every call with its two sides, each of them in words."""
-    sides = [(call, side) for call in _told(recording).calls for side in ("before", "after")]
+def told_calls(recording: Recording, committed: Mapping[int, int]) -> Undisturbed:
+    """Every call with its two sides, each of them in words, and each effect behind its call.
+
+    `committed` counts the effects that were there after a call, by its ordinal.
+    """
+    told: list[tuple[str, str]] = []
+    effects = 0
+    for call in _told(recording).calls:
+        words = in_words(call)
+        told += [(f"call:{side}#{call.ordinal}", words) for side in ("before", "after")]
+        for number in range(effects + 1, committed.get(call.ordinal, effects) + 1):
+            told.append((f"effect:after#{number}", f"effect {number}"))
+            effects = number
     return Undisturbed(
-        passed=tuple(f"call:{side}#{call.ordinal}" for call, side in sides),
-        words=tuple(in_words(call) for call, _ in sides),
+        passed=tuple(boundary for boundary, _ in told), words=tuple(words for _, words in told)
     )
 
 
