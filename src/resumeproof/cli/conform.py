@@ -17,6 +17,14 @@ from resumeproof.cli.interrupt import interrupted_once
 from resumeproof.cli.options import one_of, positive_seconds, seconds, takes_at, takes_format
 from resumeproof.cli.output import Output, note
 from resumeproof.cli.progress import Tally, progress_bar
+from resumeproof.cli.proving import (
+    DEPTH_MAX,
+    PATH,
+    takes_destinations,
+    takes_jobs,
+    takes_keep,
+    takes_timeout,
+)
 from resumeproof.cli.replay import replay_command
 from resumeproof.cli.target import load_factory
 from resumeproof.crash.kill import Kill
@@ -29,10 +37,7 @@ if TYPE_CHECKING:
     from resumeproof.domain.conformance import ConformanceReport, ProofTerms
 
 KEPT_DIRECTORY = "resumeproof-replay"
-JOBS_MAX = 1_000
-DEPTH_MAX = 10
 _SIDES = {"before": ("before",), "after": ("after",), "both": ("before", "after")}
-_PATH = click.Path(path_type=Path)
 
 
 @click.command(short_help="Kill an agent at each effect or call, and judge its resumes.")
@@ -41,7 +46,7 @@ _PATH = click.Path(path_type=Path)
     "--inputs",
     "inputs_file",
     metavar="FILE",
-    type=_PATH,
+    type=PATH,
     help="A JSON file that holds an array: what every life is fed, in order.",
 )
 @click.option(
@@ -78,25 +83,12 @@ _PATH = click.Path(path_type=Path)
     help="Deaths in a row, 1 if not given: 2 kills each resume as well, at every effect or call it "
     "still makes.",
 )
-@click.option(
-    "--timeout",
-    "timeout_seconds",
-    metavar="SECONDS",
-    type=positive_seconds,
-    default=30.0,
-    show_default=True,
-    help="How long one life may take.",
-)
-@click.option(
-    "--jobs",
-    metavar="N",
-    type=click.IntRange(1, JOBS_MAX),
-    help="Scenarios side by side; one for each core if not given.",
-)
+@takes_timeout("How long one life may take.")
+@takes_jobs("scenarios")
 @click.option(
     "--directory",
     metavar="DIR",
-    type=_PATH,
+    type=PATH,
     help="Where scenarios lie; a memory file system if not given, where there is one.",
 )
 @click.option("--no-dedupe", is_flag=True, help="Resume equal images once more each time.")
@@ -126,20 +118,8 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "--plan", metavar="PLAN", help="Carry out this crash plan alone, and keep what it left."
 )
-@click.option(
-    "--keep",
-    metavar="DIR",
-    type=_PATH,
-    help="With --plan: a new or empty directory; otherwise the next free resumeproof-replay.",
-)
-@click.option(
-    "--report",
-    "report_directory",
-    metavar="DIR",
-    type=_PATH,
-    help="Write receipt.json, report.txt and report.html into a new or empty directory.",
-)
-@click.option("--junit", metavar="FILE", type=_PATH, help="Write the scenarios as JUnit XML.")
+@takes_keep
+@takes_destinations("scenarios")
 @click.option("--no-shrink", is_flag=True, help="Do not look for fewer inputs that still fail.")
 @click.option(
     "--allow-empty", is_flag=True, help="Exit with 0 where there were no effects to crash at."

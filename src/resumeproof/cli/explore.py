@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from resumeproof.cli.conform import DEPTH_MAX, JOBS_MAX
 from resumeproof.cli.evidence import Destination
 from resumeproof.cli.interrupt import interrupted_once
-from resumeproof.cli.options import positive_seconds, takes_format
+from resumeproof.cli.options import takes_format
 from resumeproof.cli.output import Output, note
 from resumeproof.cli.progress import Tally, progress_bar
+from resumeproof.cli.proving import (
+    DEPTH_MAX,
+    PATH,
+    takes_destinations,
+    takes_jobs,
+    takes_keep,
+    takes_timeout,
+)
 from resumeproof.crash.plan import CrashPlan
 from resumeproof.errors import Exit
 
@@ -25,7 +32,6 @@ if TYPE_CHECKING:
 BUDGET_MAX: Final = 1_000_000
 BUDGET: Final = 2_000
 KEPT_DIRECTORY: Final = "resumeproof-replay"
-_PATH = click.Path(path_type=Path)
 
 
 @click.command(
@@ -91,21 +97,8 @@ _PATH = click.Path(path_type=Path)
     show_default=True,
     help="Deaths in a row: 2 kills each resume as well, at every call it makes.",
 )
-@click.option(
-    "--timeout",
-    "timeout_seconds",
-    metavar="SECONDS",
-    type=positive_seconds,
-    default=30.0,
-    show_default=True,
-    help="How long CMD, the resume and the check may take, each.",
-)
-@click.option(
-    "--jobs",
-    metavar="N",
-    type=click.IntRange(1, JOBS_MAX),
-    help="States side by side; one for each core if not given.",
-)
+@takes_timeout("How long CMD, the resume and the check may take, each.")
+@takes_jobs("states")
 @click.option("--stack", is_flag=True, help="Say which line of a compiled program made each call.")
 @click.option(
     "--plan",
@@ -113,26 +106,14 @@ _PATH = click.Path(path_type=Path)
     help="Try the state of one plan alone, such as call:after#3 or power.l2.l5-7:after#9, and keep "
     "what it left.",
 )
-@click.option(
-    "--keep",
-    metavar="DIR",
-    type=_PATH,
-    help="With --plan: a new or empty directory; otherwise the next free resumeproof-replay.",
-)
+@takes_keep
 @click.option(
     "--repro",
     metavar="DIR",
-    type=_PATH,
+    type=PATH,
     help="Write a folder that reproduces the first failure by itself.",
 )
-@click.option(
-    "--report",
-    "report_directory",
-    metavar="DIR",
-    type=_PATH,
-    help="Write receipt.json, report.txt and report.html into a new or empty directory.",
-)
-@click.option("--junit", metavar="FILE", type=_PATH, help="Write the states as JUnit XML.")
+@takes_destinations("states")
 @click.option("--allow-empty", is_flag=True, help="Exit with 0 where CMD makes no durable call.")
 @takes_format
 @click.pass_obj

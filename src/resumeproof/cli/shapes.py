@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from resumeproof.cli.conform import DEPTH_MAX, JOBS_MAX
 from resumeproof.cli.evidence import Destination
 from resumeproof.cli.interrupt import interrupted_once
 from resumeproof.cli.invocation import this_command
 from resumeproof.cli.options import one_of, takes_format
 from resumeproof.cli.output import Output, note
 from resumeproof.cli.progress import Tally, progress_bar
+from resumeproof.cli.proving import DEPTH_MAX, takes_destinations, takes_jobs
 from resumeproof.cli.text import columns
 from resumeproof.crash.plan import CrashPlan
 from resumeproof.errors import Exit
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from resumeproof.domain.conformance import ConformanceReport, Proof
     from resumeproof.proof.shapes.run import Cell
 
-_PATH = click.Path(path_type=Path)
 
 Proved = Sequence[tuple["Cell", "ConformanceReport"]]
 
@@ -75,25 +73,13 @@ MODE_NAMES = ("sigkill", "exit86", "enospc", "eio", "rival", "stop")
     show_default=True,
     help="Deaths in a row: 2 kills each resume as well, at every call it still makes.",
 )
-@click.option(
-    "--jobs",
-    metavar="N",
-    type=click.IntRange(1, JOBS_MAX),
-    help="Scenarios side by side; one for each core if not given.",
-)
+@takes_jobs("scenarios")
 @click.option(
     "--plan",
     metavar="PLAN",
     help="Carry out this crash plan alone, such as append:before#3, in each place.",
 )
-@click.option(
-    "--report",
-    "report_directory",
-    metavar="DIR",
-    type=_PATH,
-    help="Write receipt.json, report.txt and report.html into a new or empty directory.",
-)
-@click.option("--junit", metavar="FILE", type=_PATH, help="Write the scenarios as JUnit XML.")
+@takes_destinations("scenarios")
 @takes_format
 @click.pass_obj
 def shapes(output: Output, /, **options: Any) -> int:
