@@ -14,6 +14,9 @@ import pytest
 from tests.cli.desk import Desk
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "explore"
+ALL_WAYS = "20000"
+"""A budget that leaves no power cut of any example untried."""
+
 ROWS: list[dict[str, Any]] = json.loads((EXAMPLES / "expected.json").read_text())
 
 pytestmark = pytest.mark.skipif(shutil.which("strace") is None, reason="strace looks on")
@@ -45,8 +48,8 @@ def command_of(row: dict[str, Any], directory: Path) -> list[str]:
 def test_an_example_comes_to_its_verdict(row: dict[str, Any], tmp_path: Path) -> None:
     command = command_of(row, tmp_path)
     check = str(EXAMPLES / row["check"])
-    given = ("--no-resume", "--check", check, "--power-loss", "--", *command)
-    ran = Desk(tmp_path).run("explore", *given)
+    question = ("--no-resume", "--check", check, "--power-loss", "--budget", ALL_WAYS)
+    ran = Desk(tmp_path).run("explore", *question, "--", *command)
     told = ran.document
     safe = row["kill_safe"] and row["power_safe"]
     assert (ran.status, told["kill_safe"], told["power_safe"], told["invalid"]) == (
@@ -58,6 +61,7 @@ def test_an_example_comes_to_its_verdict(row: dict[str, Any], tmp_path: Path) ->
     details = [finding["detail"] for finding in told["findings"]]
     assert any(row["found"] in detail for detail in details) if row["found"] else not details
     assert told["power"]["ways"] > 1
+    assert not safe or told["power"]["untried"] == 0
 
 
 def test_every_file_of_the_examples_is_in_the_table() -> None:
