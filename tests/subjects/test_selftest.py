@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -140,10 +142,14 @@ def test_a_subject_that_fails_without_a_crash_is_not_told() -> None:
     )
 
 
-def test_a_played_death_that_never_ends_is_given_up() -> None:
+def test_a_played_death_that_never_ends_is_given_up_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     trial = try_entry(BY_NAME["waits-for-dead-life"])
     assert (trial.told, trial.told_inline, trial.inline_said) == (
         True,
         False,
         "it does not end",
     )
+    assert list(tmp_path.iterdir()) == []

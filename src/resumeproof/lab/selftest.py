@@ -6,8 +6,10 @@ beside each other, the two show what only a real death reveals.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from resumeproof.crash.channel import LifeChannel
 from resumeproof.crash.forked import LifeHost
@@ -210,10 +212,16 @@ def _found(report: ConformanceReport) -> Found:
 def _played(subject: AgentSubject, settings: Settings) -> Found:
     """Prove inline, in a process of its own: what the subject does there stays there."""
 
+    # Of a process that is killed in the middle only another one can clear away what it left.
+    with tempfile.TemporaryDirectory(prefix="resumeproof-") as place:
+        return _played_in(Path(place), subject, settings)
+
+
+def _played_in(place: Path, subject: AgentSubject, settings: Settings) -> Found:
     def body(channel: LifeChannel) -> Found:
         try:
             inline = replace(settings, boundaries=(EFFECT_AFTER,))
-            return _found(prove_inline(subject, inline, progress=Silence()))
+            return _found(prove_inline(subject, inline, directory=place, progress=Silence()))
         except ResumeproofError as error:
             return Found(failed=str(error))
 
