@@ -45,7 +45,7 @@ def test_every_shape_is_counted() -> None:
     assert set(CRASH_POINTS) == set(STOPS) == set(SHAPES)
 
 
-DISTURBED = ("effect_chain", "tool_approval", "subworkflow")
+DISTURBED = ("effect_chain", "subworkflow")
 """Shapes in which the gate tries more than death by SIGKILL; `scripts/campaign` does in all."""
 
 
