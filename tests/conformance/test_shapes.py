@@ -45,14 +45,14 @@ def test_every_shape_is_counted() -> None:
     assert set(CRASH_POINTS) == set(STOPS) == set(SHAPES)
 
 
-DISTURBED = ("effect_chain", "subworkflow")
-"""Shapes in which the gate tries more than death by SIGKILL; `scripts/campaign` does in all."""
+DISTURBED = "effect_chain"
+"""The shape in which the gate tries more than death by SIGKILL; `scripts/campaign` does in all."""
 
 
 @pytest.mark.parametrize("journal_format", JournalFormat)
 @pytest.mark.parametrize(
     ("name", "mode"),
-    [(name, mode) for name in SHAPES for mode in Mode if mode is Mode.SIGKILL or name in DISTURBED],
+    [(name, mode) for name in SHAPES for mode in Mode if mode is Mode.SIGKILL or name == DISTURBED],
 )
 def test_a_shape_survives_what_happens_at_every_call(
     name: str, mode: Mode, journal_format: JournalFormat
