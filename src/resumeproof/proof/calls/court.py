@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from resumeproof.crash.forked import LifeHost
 from resumeproof.proof.agent import AgentSubject, prepare_host
 from resumeproof.proof.calls.worker import CallWorker
-from resumeproof.proof.crew import Crew, Report, Task
+from resumeproof.proof.crew import Report
+from resumeproof.proof.dealing import deal
 from resumeproof.proof.share import Settings
 
 Item = TypeVar("Item")
@@ -46,33 +47,11 @@ class Court:
 
         `done` is called here as they come. Outcomes must be picklable.
         """
-        jobs = min(self.jobs, len(items))
-        outcomes: dict[int, Any] = {}
-        tasks = [self._task(number, jobs, items, work) for number in range(jobs)]
-        # An exception keeps its frames, and so a generator, alive: workers go before their files.
-        with closing(Crew().run(tasks)) as messages:
-            for message in messages:
-                if not message.done:
-                    index, outcome = message.content
-                    outcomes[index] = outcome
-                    done(items[index], outcome)
-        return [outcomes[index] for index in range(len(items))]
+        return deal(items, self.jobs, self._worker, work, done)
 
-    def _task(
-        self,
-        number: int,
-        jobs: int,
-        items: Sequence[Item],
-        work: Callable[[CallWorker, Item], Outcome],
-    ) -> Task:
-        def task(report: Report) -> object:
-            if self.awaits:
-                prepare_host()
-            with LifeHost(self.subject.body, private=[report.descriptor]) as host:
-                place = self.place(number)
-                worker = CallWorker(self.subject, self.settings, self.ignored, host, place)
-                for index in range(number, len(items), jobs):
-                    report((index, work(worker, items[index])))
-            return None
-
-        return task
+    @contextmanager
+    def _worker(self, number: int, report: Report) -> Iterator[CallWorker]:
+        if self.awaits:
+            prepare_host()
+        with LifeHost(self.subject.body, private=[report.descriptor]) as host:
+            yield CallWorker(self.subject, self.settings, self.ignored, host, self.place(number))

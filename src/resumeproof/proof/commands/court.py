@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from resumeproof.proof.commands.command import Command, Ended
 from resumeproof.proof.commands.site import Site
-from resumeproof.proof.crew import Crew, Report
+from resumeproof.proof.dealing import deal
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
@@ -46,27 +46,4 @@ class Court:
 
         `done` is called here as they come. Outcomes must be picklable.
         """
-        if not items:
-            return []
-        jobs = min(self.jobs, len(items))
-        dealt = [range(number, len(items), jobs) for number in range(jobs)]
-
-        def task_of(number: int) -> Callable[[Report], object]:
-            def task(report: Report) -> object:
-                site = self.site(number)
-                for index in dealt[number]:
-                    report((index, work(site, items[index])))
-                return None
-
-            return task
-
-        outcomes: dict[int, Any] = {}
-        tasks = [task_of(number) for number in range(jobs)]
-        # An exception keeps its frames, and so a generator, alive: workers go before their files.
-        with closing(Crew().run(tasks)) as messages:
-            for message in messages:
-                if not message.done:
-                    index, outcome = message.content
-                    outcomes[index] = outcome
-                    done(items[index], outcome)
-        return [outcomes[index] for index in range(len(items))]
+        return deal(items, self.jobs, lambda number, _: nullcontext(self.site(number)), work, done)
