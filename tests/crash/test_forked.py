@@ -11,7 +11,7 @@ import pytest
 
 from resumeproof.crash import forked
 from resumeproof.crash.adoption import own_children
-from resumeproof.crash.channel import LifeChannel
+from resumeproof.crash.channel import LifeChannel, send_copy_to_death
 from resumeproof.crash.forked import BoundaryNotice, LifeHost
 from resumeproof.crash.forker import READ_BYTES
 from resumeproof.crash.kill import Kill
@@ -116,6 +116,20 @@ def test_a_planned_death_leaves_its_witness() -> None:
     with LifeHost(lambda order: dies) as host:
         life = host.run(None, timeout_seconds=PATIENCE_SECONDS)
     assert (life.exit.text, life.witness, life.ended) == ("exit 86", ("effect:after", 3), False)
+
+
+@pytest.mark.parametrize("kill", Kill, ids=str)
+def test_a_copy_dies_as_told_and_runs_no_line_of_the_subjects(kill: Kill) -> None:
+    def copied(channel: LifeChannel) -> tuple[int, bytes]:
+        read_end, write_end = os.pipe()
+        os.register_at_fork(after_in_child=lambda: os.write(write_end, b"a hook"))
+        status = send_copy_to_death(kill)
+        os.close(write_end)
+        return os.waitstatus_to_exitcode(status), os.read(read_end, READ_BYTES)
+
+    with LifeHost(lambda order: copied) as host:
+        life = host.run(None, timeout_seconds=PATIENCE_SECONDS)
+    assert life.outcome == (kill.returncode, b"")
 
 
 def test_what_outlives_a_life_is_found_and_ended() -> None:

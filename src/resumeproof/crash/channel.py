@@ -19,10 +19,14 @@ import signal
 import struct
 import threading
 from collections.abc import Iterator
-from typing import Any, Final, NoReturn
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from resumeproof.crash.adoption import permit_tracing
 from resumeproof.crash.kill import Kill, die
+
+if TYPE_CHECKING:
+    import ctypes
 
 _HEADER: Final = struct.Struct("!I")
 GO: Final = b"g"
@@ -102,10 +106,32 @@ def send_copy_to_death(kill: Kill) -> int:
     if ignores:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
-        copy = os.fork()
+        copy = _fork_bare()
         if copy == 0:
             die(kill)
         return os.waitpid(copy, 0)[1]
     finally:
         if ignores:
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+
+
+def _fork_bare() -> int:
+    """fork(2) without the hooks of `os.register_at_fork`: those are the subject's lines as well.
+
+    They make a child fit to go on in Python, which costs it more than its death does.
+    """
+    import ctypes
+
+    pid: int = _interpreter().fork()
+    if pid < 0:
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error))
+    return pid
+
+
+@cache
+def _interpreter() -> ctypes.PyDLL:
+    """This process, called without letting go of the interpreter's lock: a fork would lose it."""
+    import ctypes
+
+    return ctypes.PyDLL(None, use_errno=True)
