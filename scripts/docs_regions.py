@@ -22,7 +22,7 @@ import click
 from docs_boundaries import boundaries_rows, promises_rows
 from docs_crash_points import HEADS as CRASH_POINT_HEADS
 from docs_crash_points import rows as crash_point_rows
-from docs_detection import HEADS, detection_rates, detection_rows
+from docs_detection import HEADS, detection_rates, detection_row, trials
 from docs_evidence import receipt_rows
 from docs_examples import demo_timeline, documents_rows, workflow_json
 from docs_explore import HEADS as EXPLORE_HEADS
@@ -57,10 +57,12 @@ class RegionRefused(Exception):
 def table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     """A Markdown table; a `|` within a cell is escaped."""
     heads = list(heads)
-    cells = [heads, ["---"] * len(heads), *rows]
-    return "".join(
-        "| " + " | ".join(str(cell).replace("|", r"\|") for cell in row) + " |\n" for row in cells
-    )
+    return "".join(map(table_row, [heads, ["---"] * len(heads), *rows]))
+
+
+def table_row(cells: Iterable[object]) -> str:
+    """A line of a table."""
+    return "| " + " | ".join(str(cell).replace("|", r"\|") for cell in cells) + " |\n"
 
 
 def code(text: str) -> str:
@@ -149,7 +151,8 @@ def promises_table() -> str:
 
 def detection_table() -> str:
     """What the proof finds in subjects whose verdict is known."""
-    return table(HEADS, detection_rows()) + detection_rates()
+    tried = trials()
+    return table(HEADS, map(detection_row, tried)) + detection_rates(tried)
 
 
 def explore_table() -> str:
@@ -281,6 +284,18 @@ def refreshed(
 
 def documents(root: Path) -> list[Path]:
     return [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+
+
+def standing(name: str) -> str:
+    """What stands in the one region of that name."""
+    texts = (path.read_text(encoding="utf-8") for path in documents(ROOT))
+    (body,) = (
+        region["body"]
+        for text in texts
+        for region in REGION.finditer(text)
+        if region["name"] == name
+    )
+    return body
 
 
 def main(arguments: list[str], *, root: Path = ROOT) -> int:

@@ -12,6 +12,7 @@ from resumeproof.domain.verdict import Finding, FindingKind
 from resumeproof.lab.catalogue import BROKEN, CORRECT, ENTRIES
 from resumeproof.lab.catalogue.entry import NEEDLESS_ESCALATION, Entry, reasons_of
 from resumeproof.lab.selftest import prove_entry
+from tests.subjects.trials import row_in_readme, row_of, tried
 
 BY_NAME = {entry.name: entry for entry in ENTRIES}
 
@@ -46,7 +47,7 @@ def at_effects(entries: Sequence[Entry]) -> list[Entry]:
 @pytest.mark.crash
 @pytest.mark.parametrize("entry", at_effects(BROKEN), ids=lambda entry: entry.name)
 def test_a_broken_subject_is_found_for_its_own_reason(entry: Entry) -> None:
-    report = prove_entry(entry)
+    trial, (report,) = tried(entry)
     found = reasons_of(report)
     assert (
         set(found),
@@ -54,14 +55,16 @@ def test_a_broken_subject_is_found_for_its_own_reason(entry: Entry) -> None:
         report.invalid,
         report.certificate.adds_up,
     ) == (set(entry.reasons), set(entry.plans), [], True), str(report)
+    assert row_of(trial) == row_in_readme(entry)
 
 
 @pytest.mark.crash
 @pytest.mark.parametrize("entry", at_effects(CORRECT), ids=lambda entry: entry.name)
 def test_a_correct_subject_passes(entry: Entry) -> None:
-    report = prove_entry(entry)
+    trial, (report,) = tried(entry)
     told = reasons_of(report), report.passed, report.certificate.adds_up
     assert (told, report.certificate.judged >= 4) == (({}, True, True), True), str(report)
+    assert row_of(trial) == row_in_readme(entry)
 
 
 @pytest.mark.crash

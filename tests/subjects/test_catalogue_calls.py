@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 
 import pytest
 
-from resumeproof.domain.conformance import AT_CALLS, AT_EFFECTS, ConformanceReport
+from resumeproof.domain.conformance import AT_CALLS
 from resumeproof.lab.catalogue.entry import Entry, reasons_of
 from resumeproof.lab.catalogue.writing import BROKEN, CORRECT
-from resumeproof.lab.selftest import Found, prove_entry, try_entry
+from resumeproof.lab.selftest import Found, try_entry
 from tests.crash.syscalls.programs import needs_strace
+from tests.subjects.trials import row_in_readme, row_of, tried
 
 pytestmark = [pytest.mark.crash, needs_strace]
 
@@ -23,18 +23,13 @@ ALIKE = {
 """Each broken one with the one that is mended."""
 
 
-@cache
-def proved(entry: Entry) -> ConformanceReport:
-    return prove_entry(entry)
-
-
 def test_each_broken_one_has_been_mended() -> None:
     assert {one.name: other.name for one, other in zip(BROKEN, CORRECT, strict=True)} == ALIKE
 
 
 @pytest.mark.parametrize("entry", BROKEN, ids=lambda entry: entry.name)
-def test_a_broken_one_is_found_for_its_own_reason_and_killed_there_for_real(entry: Entry) -> None:
-    report = proved(entry)
+def test_a_broken_one_is_found_at_its_calls_alone_and_killed_there_for_real(entry: Entry) -> None:
+    trial, (report, at_effects) = tried(entry)
     certificate = report.certificate
     assert (set(reasons_of(report)), report.invalid, entry.is_met_by(report)) == (
         {entry.expects},
@@ -43,19 +38,16 @@ def test_a_broken_one_is_found_for_its_own_reason_and_killed_there_for_real(entr
     ), str(report)
     assert all("; confirmed: a life was killed there" in each.detail for each in report.findings)
     assert (certificate.adds_up, certificate.enumerated) == (True, len(report.scenarios))
+    assert (at_effects.passed, at_effects.nothing_proved) == (True, False), str(at_effects)
+    assert row_of(trial) == row_in_readme(entry)
 
 
 @pytest.mark.parametrize("entry", CORRECT, ids=lambda entry: entry.name)
 def test_a_mended_one_passes(entry: Entry) -> None:
-    report = prove_entry(entry)
+    trial, (report, _) = tried(entry)
     told = report.passed, report.certificate.adds_up, report.nothing_proved
     assert told == (True, True, False), str(report)
-
-
-@pytest.mark.parametrize("entry", BROKEN, ids=lambda entry: entry.name)
-def test_no_death_at_an_effect_finds_it(entry: Entry) -> None:
-    report = prove_entry(replace(entry, at=AT_EFFECTS))
-    assert (report.passed, report.nothing_proved) == (True, False), str(report)
+    assert row_of(trial) == row_in_readme(entry)
 
 
 @pytest.mark.parametrize(
@@ -68,11 +60,12 @@ def test_no_death_at_an_effect_finds_it(entry: Entry) -> None:
     ids=["another reason", "other words", "correct"],
 )
 def test_a_report_that_says_anything_else_does_not_count(wrong: Entry) -> None:
-    assert not wrong.is_met_by(proved(BROKEN[2]))
+    _, (report, _) = tried(BROKEN[2])
+    assert not wrong.is_met_by(report)
 
 
 def test_the_selftest_says_what_only_calls_show() -> None:
-    trial = try_entry(BROKEN[2])
+    trial, _ = tried(BROKEN[2])
     assert (trial.told, trial.process_said, trial.at_effects, trial.entry.at) == (
         True,
         "found at its calls, missed at its effects",
