@@ -7,6 +7,9 @@ with. It adopts and ends whatever outlives a life.
 
     host -> forker    an order, with three descriptors for the life; or a word to kill one
     forker -> host    a life is dead: its wait status, and what had outlived it
+
+What each life costs the forker is paid in page faults, too, for after each fork all its pages are
+shared: so what is said is numbers, and bytes that the forker hands on unread.
 """
 
 from __future__ import annotations
@@ -17,7 +20,8 @@ import pickle
 import select
 import signal
 import socket
-from collections.abc import Callable, Mapping, Sequence
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,12 +29,17 @@ from typing import Any, Final, NoReturn
 
 from resumeproof.crash.adoption import adopting_orphans, die_with_parent
 from resumeproof.crash.becoming import StandardStreams, live
-from resumeproof.crash.channel import Frames, LifeChannel, framed
+from resumeproof.crash.channel import LifeChannel
 from resumeproof.crash.kill import kill_life, leave
 from resumeproof.crash.leftovers import end_leftovers
 
 READ_BYTES: Final = 1 << 16
+_PIECE_BYTES: Final = 1 << 10
 _DESCRIPTORS_OF_A_LIFE: Final = 3
+
+# The last field counts the bytes that follow.
+_ORDER: Final = struct.Struct("!II")  # a life's number; its order, or nothing: it is to be killed
+_DEATH: Final = struct.Struct("!IiI")  # a life's number, its wait status; what it left, if anything
 
 BodyOf = Callable[[Any], Callable[[LifeChannel], object]]
 """What a life does that was ordered so; it returns the life's outcome, which must be picklable."""
@@ -56,14 +65,13 @@ class Forker:
     def __init__(self, body_of: BodyOf, private: Sequence[int]) -> None:
         self._link, theirs = socket.socketpair()
         self._ordered = 0
-        self._frames = Frames()
+        self._heard = bytearray()
         self._deaths: dict[int, Death] = {}
         self._status: int | None = None
         self._pid = os.fork()
         if self._pid == 0:
             _serve(theirs, body_of, [self._link.fileno(), *private])
         theirs.close()
-        self._link.setblocking(False)
 
     def fileno(self) -> int:
         """Readable when there is something to hear."""
@@ -72,32 +80,26 @@ class Forker:
     def fork(self, order: object, descriptors: Sequence[int]) -> int:
         """Order a life with these three descriptors of its own; return its number."""
         self._ordered += 1
-        self._say(("live", self._ordered, pickle.dumps(order)), descriptors)
+        body = pickle.dumps(order)
+        message = _ORDER.pack(self._ordered, len(body)) + body
+        # Descriptors come with the first byte; what does not fit follows (sendmsg(2)).
+        sent = socket.send_fds(self._link, [message], descriptors)
+        self._link.sendall(message[sent:])
         return self._ordered
 
     def kill(self, number: int) -> None:
         """Have a life killed, if it is not dead already."""
-        self._say(("kill", number))
-
-    def _say(self, frame: tuple[object, ...], descriptors: Sequence[int] = ()) -> None:
-        self._link.setblocking(True)
-        try:
-            message = framed(frame)
-            # Descriptors come with the first byte; what does not fit follows (sendmsg(2)).
-            sent = socket.send_fds(self._link, [message], descriptors) if descriptors else 0
-            self._link.sendall(message[sent:])
-        finally:
-            self._link.setblocking(False)
+        self._link.sendall(_ORDER.pack(number, 0))
 
     def hear(self) -> None:
         """Take what there is to hear. Raises `EOFError` where the forker is gone."""
         with suppress(BlockingIOError):
-            piece = self._link.recv(READ_BYTES)
+            piece = self._link.recv(READ_BYTES, socket.MSG_DONTWAIT)
             if not piece:
                 raise EOFError
-            self._frames.add(piece)
-        for number, death in self._frames.whole():
-            self._deaths[number] = death
+            self._heard += piece
+        for (number, status), left in _messages(self._heard, _DEATH):
+            self._deaths[number] = Death(status, pickle.loads(left) if left else {})
 
     def death_of(self, number: int) -> Death | None:
         """The death of a life, once it was heard of; asked for once."""
@@ -128,6 +130,18 @@ class Forker:
         return self._status
 
 
+def _messages(received: bytearray, header: struct.Struct) -> Iterator[tuple[Sequence[int], bytes]]:
+    """Take the messages that have come in whole: what their headers say, and what follows these."""
+    while len(received) >= header.size:
+        *numbers, length = header.unpack_from(received)
+        end = header.size + length
+        if len(received) < end:
+            return
+        body = bytes(received[header.size : end])
+        del received[:end]
+        yield numbers, body
+
+
 # -- in the forker's own process -------------------------------------------------------------
 
 
@@ -148,7 +162,7 @@ class _Server:
     def __init__(self, link: socket.socket, body_of: BodyOf) -> None:
         self._link = link
         self._body_of = body_of
-        self._frames = Frames()
+        self._heard = bytearray()
         self._living: dict[int, int] = {}  # numbers by their pids
         self._descriptors: list[int] = []  # those of the order that is coming in
         self._wake_read, self._wake_write = os.pipe()
@@ -176,20 +190,19 @@ class _Server:
 
     def _listen(self) -> bool:
         """Take an order; False where the host is gone."""
-        piece, descriptors, _, _ = socket.recv_fds(self._link, READ_BYTES, _DESCRIPTORS_OF_A_LIFE)
+        piece, descriptors, _, _ = socket.recv_fds(self._link, _PIECE_BYTES, _DESCRIPTORS_OF_A_LIFE)
         if not piece:
             return False
         # They come with the first piece of an order, and the host says nothing else meanwhile.
         self._descriptors += descriptors
-        self._frames.add(piece)
-        for frame in self._frames.whole():
-            match frame:
-                case ("live", number, order):
-                    descriptors, self._descriptors = self._descriptors, []
-                    self._fork(number, order, descriptors)
-                case ("kill", number):
-                    for pid in [pid for pid, named in self._living.items() if named == number]:
-                        kill_life(pid)
+        self._heard += piece
+        for (number,), order in _messages(self._heard, _ORDER):
+            if order:
+                descriptors, self._descriptors = self._descriptors, []
+                self._fork(number, order, descriptors)
+            else:
+                for pid in [pid for pid, named in self._living.items() if named == number]:
+                    kill_life(pid)
         return True
 
     def _fork(self, number: int, order: bytes, descriptors: Sequence[int]) -> None:
@@ -209,12 +222,11 @@ class _Server:
         return lambda channel: self._body_of(pickle.loads(order))(channel)
 
     def _bury(self) -> None:
-        with suppress(BlockingIOError):
-            while os.read(self._wake_read, READ_BYTES):
-                pass
+        os.read(self._wake_read, _PIECE_BYTES)
         for pid in list(self._living):
             reaped, status = os.waitpid(pid, os.WNOHANG)
             if reaped:
                 number = self._living.pop(pid)
                 left = end_leftovers(pid, self._living.keys())
-                self._link.sendall(framed((number, Death(status, left))))
+                body = pickle.dumps(left) if left else b""
+                self._link.sendall(_DEATH.pack(number, status, len(body)) + body)
