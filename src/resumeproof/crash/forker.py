@@ -21,7 +21,7 @@ import select
 import signal
 import socket
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,12 +30,13 @@ from typing import Any, Final, NoReturn
 from resumeproof.crash.adoption import adopting_orphans, die_with_parent
 from resumeproof.crash.becoming import StandardStreams, live
 from resumeproof.crash.channel import LifeChannel
-from resumeproof.crash.kill import kill_life, leave
+from resumeproof.crash.kill import group_has_members, kill_life, leave
 from resumeproof.crash.leftovers import end_leftovers
 
 READ_BYTES: Final = 1 << 16
 _PIECE_BYTES: Final = 1 << 10
 _DESCRIPTORS_OF_A_LIFE: Final = 3
+_CHILDREN: Final = "/proc/thread-self/children"
 
 # The last field counts the bytes that follow.
 _ORDER: Final = struct.Struct("!II")  # a life's number; its order, or nothing: it is to be killed
@@ -227,6 +228,26 @@ class _Server:
             reaped, status = os.waitpid(pid, os.WNOHANG)
             if reaped:
                 number = self._living.pop(pid)
-                left = end_leftovers(pid, self._living.keys())
+                left = {} if self._is_all_of(pid) else end_leftovers(pid, self._living.keys())
                 body = pickle.dumps(left) if left else b""
                 self._link.sendall(_DEATH.pack(number, status, len(body)) + body)
+
+    def _is_all_of(self, leader: int) -> bool:
+        """Whether a dead life has left nothing. False where that would have to be looked into."""
+        return _children() == self._living.keys() and not group_has_members(leader)
+
+
+def _children() -> Set[int]:
+    """The pids of the children of this process, which has one thread; empty where none are listed.
+
+    Asked after each life: what is not touched here need not be copied after the next fork.
+    """
+    try:
+        listing = os.open(_CHILDREN, os.O_RDONLY)
+    except OSError:
+        return frozenset()
+    pids = b""
+    while piece := os.read(listing, _PIECE_BYTES):
+        pids += piece
+    os.close(listing)
+    return set(map(int, pids.split()))

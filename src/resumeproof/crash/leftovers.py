@@ -7,6 +7,7 @@ from collections.abc import Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from resumeproof.crash.adoption import own_children
 from resumeproof.crash.kill import group_has_members, kill_orphan
 from resumeproof.crash.locks import locked_files
 from resumeproof.crash.tree import GRACE_SECONDS
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 _DEATH_SECONDS: Final = 10.0
 _ROUNDS: Final = 10  # a killed process may have started another one meanwhile
-_CHILDREN: Final = "/proc/thread-self/children"
-_READ_BYTES: Final = 1 << 12
 
 
 def end_leftovers(leader: int, living: Set[int]) -> dict[int, frozenset[Path]]:
@@ -57,23 +56,7 @@ def _adopted(living: Set[int]) -> Set[int]:
             os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
             return frozenset()
-    return _children() - living
-
-
-def _children() -> Set[int]:
-    """The pids of the children of this process, which has one thread; empty where none are listed.
-
-    Asked after each life: what is not touched here need not be copied after the next fork.
-    """
-    try:
-        listing = os.open(_CHILDREN, os.O_RDONLY)
-    except OSError:
-        return frozenset()
-    pids = b""
-    while piece := os.read(listing, _READ_BYTES):
-        pids += piece
-    os.close(listing)
-    return set(map(int, pids.split()))
+    return own_children() - living
 
 
 def _members(group: int) -> list[psutil.Process]:
