@@ -20,14 +20,14 @@ START = "2026-01-01T00:00:00.000000Z"
 
 def told(desk: Desk, workflow_id: str) -> tuple[object, ...]:
     """What show, list and timeline say of the driver, as data and in words."""
-    (listed,) = desk.done("list")["workflows"]
+    (listed,) = desk.run("list").document["workflows"]
     words = ("--format", "text")
     pages = [
         desk.run("show", "--workflow", workflow_id, *words).stdout,
         desk.run("list", *words).stdout,
     ]
     return (
-        desk.show(workflow_id)["driver"],
+        desk.run("show", "--workflow", workflow_id).document["driver"],
         listed["driver"],
         ["its driver is gone" in page for page in pages],
     )

@@ -113,7 +113,7 @@ def test_evidence_that_somebody_went_on_with_still_holds(evidence: Desk) -> None
         "reconcile", "--workflow", waiting["id"], "--resolution", "confirmed_applied",
         "--actor", "alice", *words,
     )  # fmt: skip
-    ran = evidence.run("verify", "evidence", "--format", "text")
+    ran = evidence.call("verify", "evidence", "--format", "text")
     assert (ran.status, ran.stderr) == (0, "")
     assert "extended since it was written" in ran.stdout
 
@@ -135,7 +135,7 @@ def test_changed_evidence_is_named_with_7(evidence: Desk, change: tuple[str, ...
     store, *statements = change
     Desk(evidence.path / "evidence").sql(store, *statements)
     before = evidence.files()
-    ran = evidence.run("verify", "evidence")
+    ran = evidence.call("verify", "evidence")
     assert (ran.status, len(ran.stderr.splitlines()), "error" in ran.document) == (7, 1, True)
     assert evidence.files() == before
 
@@ -158,14 +158,14 @@ def test_a_changed_receipt_file_is_named_with_7(evidence: Desk, change: object) 
     assert callable(change)
     path = evidence.path / "evidence" / "receipt.json"
     path.write_bytes(change(path.read_bytes()))
-    assert evidence.run("verify", "evidence").refusal == (7, "evidence_broken", 1, True)
+    assert evidence.call("verify", "evidence").refusal == (7, "evidence_broken", 1, True)
 
 
 @pytest.mark.parametrize("missing", ["receipt.json", JOURNAL, LEDGER])
 def test_evidence_that_is_not_there(evidence: Desk, missing: str) -> None:
     (evidence.path / "evidence" / missing).unlink()
-    assert evidence.run("verify", "evidence").refusal == (5, "store_not_found", 1, True)
+    assert evidence.call("verify", "evidence").refusal == (5, "store_not_found", 1, True)
 
 
 def test_a_path_that_is_not_there(desk: Desk) -> None:
-    assert desk.run("verify", "nowhere").refusal == (5, "store_not_found", 1, True)
+    assert desk.call("verify", "nowhere").refusal == (5, "store_not_found", 1, True)

@@ -124,7 +124,7 @@ def test_an_interrupt_is_one_line_and_130(desk: Desk) -> None:
 def test_resume_of_what_ended_prints_its_result(worked: Worked) -> None:
     desk, workflow_id = worked("completed")
     before = desk.files()
-    ran = desk.run("resume", "--workflow", workflow_id)
+    ran = desk.call("resume", "--workflow", workflow_id)
     assert (ran.status, ran.document["status"], ran.stderr) == (0, "completed", "")
     assert desk.files() == before
 
@@ -144,21 +144,21 @@ def test_resume_of_what_was_reconciled(
     desk.done(
         "reconcile", "--workflow", workflow_id, "--resolution", resolution, "--actor", "alice"
     )
-    ran = desk.run("resume", "--workflow", workflow_id)
+    ran = desk.call("resume", "--workflow", workflow_id)
     assert (ran.status, ran.document["status"]) == (status, told)
 
 
 def test_resume_of_what_was_cancelled(worked: Worked) -> None:
     desk, workflow_id = worked("approved")
     assert desk.done("cancel", "--workflow", workflow_id)["status"] == "cancelled"
-    ran = desk.run("resume", "--workflow", workflow_id)
+    ran = desk.call("resume", "--workflow", workflow_id)
     assert (ran.status, ran.document["status"]) == (3, "cancelled")
 
 
 def test_resume_of_what_failed(desk: Desk) -> None:
     words = ("--fail-before", "2", "--max-retries", "2", "--retry-base", "0")
     workflow_id = desk.approved(*words)
-    ran = [desk.run("resume", "--workflow", workflow_id) for _ in range(2)]
+    ran = [desk.call("resume", "--workflow", workflow_id) for _ in range(2)]
     assert [(each.status, each.document["status"]) for each in ran] == [(3, "failed")] * 2
     assert ran[0].document == ran[1].document
 
@@ -167,7 +167,7 @@ def test_resume_before_the_wait_is_over(desk: Desk) -> None:
     # Full jitter may draw next to nothing once, but not three times in a row.
     words = ("--fail-before", "3", "--max-retries", "9", "--retry-base", "60")
     workflow_id = desk.approved(*words)
-    first = desk.run("resume", "--workflow", workflow_id)
+    first = desk.call("resume", "--workflow", workflow_id)
     assert first.refusal == (6, "not_yet", 1, True)
     assert first.document["error"]["until"] == desk.show(workflow_id)["retry_at"]
 
@@ -200,7 +200,7 @@ def test_resume_all_reports_each_and_exits_with_the_highest(desk: Desk) -> None:
     completed = desk.completed("--key", "k1")
     pending = desk.create()
     approved = desk.approved("--key", "k2")
-    ran = desk.run("resume", "--all")
+    ran = desk.call("resume", "--all")
     told = {each["id"]: (each["exit"], each["status"]) for each in ran.document["workflows"]}
     assert (ran.status, ran.document["exit"], told) == (
         4,

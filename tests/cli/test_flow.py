@@ -15,10 +15,10 @@ def told(workflow: dict[str, Any], *names: str) -> tuple[Any, ...]:
 
 
 def test_the_classic_flow(desk: Desk) -> None:
-    created = desk.done("create", "--action", CHARGE, "--key", "order-1001-charge")
+    created = desk.run("create", "--action", CHARGE, "--key", "order-1001-charge").document
     workflow_id = created["id"]
-    approved = desk.done("approve", "--workflow", workflow_id, "--actor", "alice")
-    resumed = desk.done("resume", "--workflow", workflow_id)
+    approved = desk.run("approve", "--workflow", workflow_id, "--actor", "alice").document
+    resumed = desk.run("resume", "--workflow", workflow_id).document
     timeline = desk.run("timeline", "--workflow", workflow_id, "--format", "text")
 
     assert told(created, "status", "mode", "key", "approved_digest", "attempts") == (
@@ -64,8 +64,8 @@ def test_with_a_key_a_crash_after_the_effect_is_settled_by_a_replay(desk: Desk, 
 
 def test_without_key_and_lookup_it_is_unknown_until_somebody_decides(desk: Desk) -> None:
     workflow_id = desk.crashed()
-    marked = desk.run("resume", "--workflow", workflow_id)
-    refused = desk.run("resume", "--workflow", workflow_id)
+    marked = desk.call("resume", "--workflow", workflow_id)
+    refused = desk.call("resume", "--workflow", workflow_id)
     queue = desk.done("list", "--status", "unknown")["workflows"]
     decided = desk.done(
         "reconcile", "--workflow", workflow_id, "--resolution", "confirmed_applied",
@@ -105,7 +105,7 @@ def test_replacing_the_action_voids_the_approval(desk: Desk) -> None:
     other = desk.path / "other.json"
     other.write_text('{"tool": "charge_card", "arguments": {"amount_cents": 1}}')
     replaced = desk.done("replace-action", "--workflow", workflow_id, "--action", other)
-    refused = desk.run("resume", "--workflow", workflow_id)
+    refused = desk.call("resume", "--workflow", workflow_id)
 
     assert told(replaced, "status", "approved_digest") == ("pending_approval", None)
     assert replaced["action"]["arguments"] == {"amount_cents": 1}
@@ -114,7 +114,7 @@ def test_replacing_the_action_voids_the_approval(desk: Desk) -> None:
 
 
 def test_an_action_is_read_from_standard_input(desk: Desk) -> None:
-    created = desk.run("create", "--action", "-", stdin=b'{"amount": 1.0, "to": "bob"}')
+    created = desk.call("create", "--action", "-", stdin=b'{"amount": 1.0, "to": "bob"}')
     assert (created.status, created.document["action"]) == (
         0,
         {"tool": "simulated", "arguments": {"amount": 1, "to": "bob"}},
@@ -143,7 +143,7 @@ def test_a_waiting_approval_is_found_by_list(desk: Desk) -> None:
 def test_effects_of_one_workflow_and_of_one_that_is_not_there(desk: Desk) -> None:
     first, second = desk.completed("--key", "k1"), desk.completed("--key", "k2")
     held = desk.done("effects", "--workflow", second)
-    lost = desk.run("effects", "--workflow", "wf_0123")
+    lost = desk.call("effects", "--workflow", "wf_0123")
     assert [each["workflow_id"] for each in held["effects"]] == [second]
     assert [each["workflow_id"] for each in desk.done("effects")["effects"]] == [first, second]
     assert lost.refusal == (5, "workflow_not_found", 1, True)
@@ -157,7 +157,7 @@ def test_a_key_used_for_other_arguments_fails_and_an_expired_one_is_a_second_eff
     other.write_text('{"tool": "charge_card", "arguments": {"amount_cents": 1}}')
     conflict = desk.approved("--key", "k1", action=other)
     expired = desk.approved("--key", "k1", "--key-lifetime", "1e-6", action=other)
-    ran = [desk.run("resume", "--workflow", each) for each in (conflict, expired)]
+    ran = [desk.call("resume", "--workflow", each) for each in (conflict, expired)]
     assert [(each.status, each.document["reason"]) for each in ran] == [
         (3, "key_conflict"),
         (0, None),
@@ -172,12 +172,12 @@ def test_a_key_used_for_other_arguments_fails_and_an_expired_one_is_a_second_eff
 )
 def test_stores_may_have_any_name(desk: Desk, name: bytes) -> None:
     stores = (b"--journal", name + b".journal", b"--ledger", name + b".ledger")
-    created = desk.run("create", "--action", CHARGE, *stores)
+    created = desk.call("create", "--action", CHARGE, *stores)
     workflow_id = created.document["id"]
     ran = [
-        desk.run("approve", "--workflow", workflow_id, "--actor", "alice", *stores),
-        desk.run("resume", "--workflow", workflow_id, *stores),
-        desk.run("timeline", "--workflow", workflow_id, *stores),
+        desk.call("approve", "--workflow", workflow_id, "--actor", "alice", *stores),
+        desk.call("resume", "--workflow", workflow_id, *stores),
+        desk.call("timeline", "--workflow", workflow_id, *stores),
     ]
     assert [each.status for each in (created, *ran)] == [0] * 4
     assert sorted(os.fsencode(path.name) for path in desk.path.iterdir()) == [

@@ -59,7 +59,7 @@ def test_every_command_that_looks_tells_what_there_is(worked: tuple[Desk, str]) 
 
 def test_the_picture_is_that_of_a_database(worked: tuple[Desk, str]) -> None:
     desk, workflow_id = worked
-    drawn = desk.run("timeline", "--workflow", workflow_id, "--format", "text", *IN).stdout
+    drawn = desk.call("timeline", "--workflow", workflow_id, "--format", "text", *IN).stdout
     assert [said in drawn for said in ("its driver died", "life 2 ended", "EFFECT 1 applied")] == [
         True
     ] * 3
@@ -71,7 +71,7 @@ def test_what_a_death_left_is_cut_off_and_counted(worked: tuple[Desk, str]) -> N
     path = desk.path / "journal" / WORKFLOWS_NAME / created / TIMELINE_NAME
     with path.open("ab") as timeline:
         timeline.write(b'{"at":')
-    ran = desk.run("approve", "--workflow", created, "--actor", "alice", *IN)
+    ran = desk.call("approve", "--workflow", created, "--actor", "alice", *IN)
     counters = desk.done("health", *IN)["counters"]
     assert (ran.status, "a torn line of 6 bytes was cut off" in ran.stderr) == (0, True)
     assert counters["cut_off"] == 1
@@ -112,7 +112,7 @@ def test_a_damaged_workflow_is_refused_and_left_alone(
     damage(desk.path / "journal" / WORKFLOWS_NAME / workflow_id / name)
     before = desk.files()
     ran = [
-        desk.run(command, "--workflow", workflow_id, *IN)
+        desk.call(command, "--workflow", workflow_id, *IN)
         for command in ("show", "timeline", "resume")
     ]
     assert [each.refusal for each in ran] == [(7, "journal_damaged", 1, True)] * 3
@@ -139,7 +139,7 @@ def test_a_directory_that_is_no_journal_is_refused(
     spoil(desk.path / "journal")
     before = desk.files()
     commands = (("list",), ("health",), ("show", "--workflow", workflow_id))
-    ran = [desk.run(*command, "--journal", "journal") for command in commands]
+    ran = [desk.call(*command, "--journal", "journal") for command in commands]
     assert [each.refusal for each in ran] == [(7, "store_refused", 1, True)] * 3
     assert desk.files() == before
 
@@ -176,7 +176,7 @@ def test_a_changed_json_file_is_named_with_7(name: str, evidence: Desk) -> None:
     place = evidence.path / "evidence" / JOURNAL_NAME / WORKFLOWS_NAME
     directory = sorted(place.iterdir())[0]
     flip(directory / name)
-    ran = evidence.run("verify", "evidence")
+    ran = evidence.call("verify", "evidence")
     assert (ran.status, "workflow" in ran.stderr, len(ran.stderr.splitlines())) == (7, True, 1)
 
 
@@ -184,17 +184,17 @@ def test_a_changed_effect_of_many_is_named_with_7(evidence: Desk) -> None:
     Desk(evidence.path / "evidence").sql(
         LEDGER_NAME, "UPDATE effects SET key = 'another' WHERE sequence = 2"
     )
-    ran = evidence.run("verify", "evidence")
+    ran = evidence.call("verify", "evidence")
     assert (ran.status, "effect 2 does not hold" in ran.stderr) == (7, True)
 
 
 def test_a_journal_that_is_gone_is_not_found(evidence: Desk) -> None:
     shutil.rmtree(evidence.path / "evidence" / JOURNAL_NAME)
-    assert evidence.run("verify", "evidence").refusal == (5, "store_not_found", 1, True)
+    assert evidence.call("verify", "evidence").refusal == (5, "store_not_found", 1, True)
 
 
 def test_another_good_ledger_is_refused(worked: tuple[Desk, str], evidence: Desk) -> None:
     desk, workflow_id = worked
     shutil.copy(evidence.path / "evidence" / LEDGER_NAME, desk.path / LEDGER)
-    ran = desk.run("timeline", "--workflow", workflow_id, *IN)
+    ran = desk.call("timeline", "--workflow", workflow_id, *IN)
     assert ran.refusal == (3, "wrong_ledger", 1, True)

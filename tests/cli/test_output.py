@@ -45,8 +45,8 @@ def test_every_reading_command_prints_both_forms(worked: Worked, state: str, com
     desk, workflow_id = worked(state)
     words = [command] if command in {"list", "effects"} else [command, "--workflow", workflow_id]
     before = desk.files()
-    text = desk.run(*words, "--format", "text")
-    document = desk.run(*words, "--format", "json")
+    text = desk.call(*words, "--format", "text")
+    document = desk.call(*words, "--format", "json")
     assert (text.status, text.stderr, document.status, document.stderr) == (0, "", 0, "")
     assert workflow_id in json.dumps(document.document) or command == "effects"
     assert all(line.isprintable() for line in text.stdout.splitlines())
@@ -74,13 +74,13 @@ def test_a_picture_fits_the_terminal(worked: Worked, command: str, columns: str)
 @pytest.mark.parametrize("command", ["list", "effects"])
 def test_a_table_fits_a_terminal_of_100_columns(worked: Worked, command: str) -> None:
     desk, _ = worked("unknown")
-    text = desk.run(command, "--format", "text").stdout
+    text = desk.call(command, "--format", "text").stdout
     assert max(map(len, text.splitlines())) <= 100
 
 
 def test_who_sees_a_workflow_that_is_unknown_is_told_what_is_due(worked: Worked) -> None:
     desk, workflow_id = worked("unknown")
-    text = desk.run("show", "--workflow", workflow_id, "--format", "text").stdout
+    text = desk.call("show", "--workflow", workflow_id, "--format", "text").stdout
     due = "decision    due: find out what happened, then `resumeproof reconcile`"
     assert due in text.splitlines()
 
@@ -172,14 +172,14 @@ def test_hostile_text_is_escaped_for_people_and_kept_for_programs(desk: Desk) ->
     words = ("resume", "--workflow", workflow_id, "--crash-at", "tool:after")
     assert desk.run(*words).status == 86
     desk.sql("simulated-tool-ledger.sqlite3", "UPDATE effects SET attempt = 7")
-    assert desk.run("resume", "--workflow", workflow_id).status == 4
+    assert desk.call("resume", "--workflow", workflow_id).status == 4
     desk.done(
         "reconcile", "--workflow", workflow_id, "--resolution", "confirmed_applied",
         "--actor", f"a{text}", "--note", f"note{text}",
     )  # fmt: skip
 
     shown = [
-        desk.run(*command, "--format", "text").stdout
+        desk.call(*command, "--format", "text").stdout
         for command in (
             ("show", "--workflow", workflow_id),
             ("timeline", "--workflow", workflow_id),
@@ -300,7 +300,7 @@ def test_an_action_from_a_closed_standard_input(desk: Desk) -> None:
 
 def test_each_counter_of_a_journal_is_said_in_words(desk: Desk) -> None:
     desk.done("create", "--action", CHARGE)
-    ran = desk.run("health", "--format", "text")
+    ran = desk.call("health", "--format", "text")
     counters = desk.done("health")["counters"]
     told = [line.split(maxsplit=2) for line in ran.stdout.splitlines()]
     assert [(int(count), name) for count, name, _ in told] == [(0, name) for name in counters], (
@@ -319,7 +319,7 @@ COMMANDS = (
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_a_page_with_an_example(desk: Desk, command: str) -> None:
-    ran = desk.run(command, "--help")
+    ran = desk.call(command, "--help")
     assert (ran.status, ran.stderr) == (0, "")
     assert f"resumeproof {command}" in ran.stdout.partition("Example")[2]
 

@@ -39,7 +39,7 @@ ACTIONS = {
 
 @pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)
 def test_create_refuses_the_action_and_makes_no_store(desk: Desk, action: bytes) -> None:
-    ran = desk.run("create", "--action", "-", stdin=action)
+    ran = desk.call("create", "--action", "-", stdin=action)
     assert ran.refusal == (2, "action_refused", 1, True)
     assert ran.document["error"]["place"]
     assert desk.files() == {}
@@ -48,7 +48,7 @@ def test_create_refuses_the_action_and_makes_no_store(desk: Desk, action: bytes)
 def test_replace_action_refuses_the_action_and_keeps_the_approval(worked: Worked) -> None:
     desk, workflow_id = worked("approved")
     before = desk.files()
-    ran = desk.run(
+    ran = desk.call(
         "replace-action", "--workflow", workflow_id, "--action", "-", stdin=ACTIONS["NaN"]
     )
     assert ran.refusal == (2, "action_refused", 1, True)
@@ -57,7 +57,7 @@ def test_replace_action_refuses_the_action_and_keeps_the_approval(worked: Worked
 
 @pytest.mark.parametrize("named", ["missing.json", "."], ids=["missing", "a directory"])
 def test_an_action_file_that_cannot_be_read(desk: Desk, named: str) -> None:
-    ran = desk.run("create", "--action", named)
+    ran = desk.call("create", "--action", named)
     assert ran.refusal == (2, "action_refused", 1, True)
     assert desk.files() == {}
 
@@ -102,7 +102,7 @@ OPTIONS: dict[str, tuple[str | bytes, ...]] = {
 def test_create_refuses_the_options_and_makes_no_store(
     desk: Desk, words: tuple[str | bytes, ...]
 ) -> None:
-    ran = desk.run("create", "--action", CHARGE, *words)
+    ran = desk.call("create", "--action", CHARGE, *words)
     assert ran.refusal == (2, "usage", 1, True)
     assert re.search(r"[^.?][.?] Try '.*\bcreate --help'\.$", ran.stderr.strip())
     assert desk.files() == {}
@@ -151,7 +151,7 @@ COMMANDS: dict[str, tuple[str | bytes, ...]] = {
 def test_a_command_refuses_its_options(worked: Worked, words: tuple[str | bytes, ...]) -> None:
     desk, workflow_id = worked("approved")
     before = desk.files()
-    ran = desk.run(*(workflow_id if word == "ID" else word for word in words))
+    ran = desk.call(*(workflow_id if word == "ID" else word for word in words))
     assert ran.refusal == (2, "usage", 1, True)
     assert desk.files() == before
 
@@ -163,7 +163,7 @@ def test_a_command_refuses_its_options(worked: Worked, words: tuple[str | bytes,
 def test_a_crash_point_that_could_never_be_reached(worked: Worked, point: str) -> None:
     desk, workflow_id = worked("approved")
     before = desk.files()
-    ran = desk.run("resume", "--workflow", workflow_id, "--crash-at", point)
+    ran = desk.call("resume", "--workflow", workflow_id, "--crash-at", point)
     assert ran.refusal == (2, "plan_refused", 1, True)
     assert desk.files() == before
 
@@ -207,7 +207,7 @@ def test_what_the_state_machine_has_not_is_refused(
 ) -> None:
     desk, workflow_id = worked(state)
     before = desk.files()
-    ran = desk.run(*command(workflow_id))
+    ran = desk.call(*command(workflow_id))
     assert ran.refusal == (3, "invalid_transition", 1, True)
     assert desk.files() == before
 
@@ -216,7 +216,7 @@ def test_an_action_for_another_tool_does_not_replace(worked: Worked) -> None:
     desk, workflow_id = worked("approved")
     before = desk.files()
     words = ("replace-action", "--workflow", workflow_id, "--action", "-")
-    ran = desk.run(*words, stdin=b'{"tool": "send_message", "arguments": {}}')
+    ran = desk.call(*words, stdin=b'{"tool": "send_message", "arguments": {}}')
     assert ran.refusal == (2, "usage_refused", 1, True)
     assert desk.files() == before
 
@@ -243,7 +243,7 @@ def test_a_mistyped_journal_makes_nothing(worked: Worked) -> None:
     desk, workflow_id = worked("approved")
     before = desk.files()
     for command in every_command(workflow_id):
-        ran = desk.run(*command, "--journal", "wokflow-journal.sqlite3")
+        ran = desk.call(*command, "--journal", "wokflow-journal.sqlite3")
         assert (command[0], ran.refusal) == (command[0], (5, "store_not_found", 1, True))
     assert desk.files() == before
 
@@ -252,14 +252,14 @@ def test_a_mistyped_ledger_makes_nothing(worked: Worked) -> None:
     desk, workflow_id = worked("approved")
     before = desk.files()
     for command in (("resume", "--workflow", workflow_id), approve(workflow_id), ("effects",)):
-        ran = desk.run(*command, "--ledger", "simulated.sqlite3")
+        ran = desk.call(*command, "--ledger", "simulated.sqlite3")
         assert (command[0], ran.refusal) == (command[0], (5, "store_not_found", 1, True))
     assert desk.files() == before
 
 
 @pytest.mark.parametrize("option", ["--journal", "--ledger"])
 def test_create_in_a_directory_that_is_not_there(desk: Desk, option: str) -> None:
-    ran = desk.run("create", "--action", CHARGE, option, "no/such/store.sqlite3")
+    ran = desk.call("create", "--action", CHARGE, option, "no/such/store.sqlite3")
     assert ran.refusal == (5, "store_not_found", 1, True)
     assert desk.files() == {}
 
@@ -284,9 +284,9 @@ def test_another_good_ledger_is_refused(worked: Worked, desk: Desk) -> None:
     before, stranger = mine.files(), Desk(other).files()
     words = ("--ledger", str(other / LEDGER))
     commands = [*every_command(workflow_id)[2:7], ("timeline", "--workflow", workflow_id)]
-    ran = [mine.run(*command, *words) for command in commands]
+    ran = [mine.call(*command, *words) for command in commands]
     assert [each.refusal for each in ran] == [(3, "wrong_ledger", 1, True)] * 6
-    every = mine.run("resume", "--all", *words)
+    every = mine.call("resume", "--all", *words)
     assert (every.status, every.document["workflows"][0]["error"]["code"]) == (3, "wrong_ledger")
     assert (mine.files(), Desk(other).files()) == (before, stranger)
 
@@ -316,7 +316,7 @@ def test_journal_and_ledger_are_two_files(
     words = {"create": ("--action", str(CHARGE)), "resume": ("--workflow", workflow_id)}[command]
     ledger = alias(desk)
     before = desk.files()
-    ran = desk.run(command, *words, "--ledger", ledger)
+    ran = desk.call(command, *words, "--ledger", ledger)
     assert ran.refusal == (2, "same_store", 1, True)
     assert desk.files() == before
 
@@ -336,7 +336,7 @@ BELONGS_TO_THE_LEDGER = [f"{LEDGER}-wal", f"{LEDGER}-shm", f"{LEDGER}-journal"]
 def test_no_store_lies_under_a_name_that_belongs_to_the_other(
     desk: Desk, option: str, name: str
 ) -> None:
-    ran = desk.run("create", "--action", CHARGE, option, name)
+    ran = desk.call("create", "--action", CHARGE, option, name)
     assert (ran.refusal, desk.files()) == ((2, "name_taken", 1, True), {})
 
 
@@ -349,11 +349,11 @@ def test_a_name_that_no_file_can_have(worked: Worked, name: str) -> None:
     before = desk.files()
     resume, create = ("resume", "--workflow", workflow_id), ("create", "--action", CHARGE)
     ran = [
-        desk.run("list", "--journal", f"{name}journal"),
-        *(desk.run(*words, "--journal", f"{name}journal") for words in (resume, create)),
-        *(desk.run(*words, "--ledger", f"{name}ledger") for words in (resume, create)),
-        desk.run("verify", name),
-        desk.run("demo", "--output-dir", name),
+        desk.call("list", "--journal", f"{name}journal"),
+        *(desk.call(*words, "--journal", f"{name}journal") for words in (resume, create)),
+        *(desk.call(*words, "--ledger", f"{name}ledger") for words in (resume, create)),
+        desk.call("verify", name),
+        desk.call("demo", "--output-dir", name),
     ]
     assert {(each.refusal[0], *each.refusal[2:]) for each in ran} == {(7, 1, True)}
     assert desk.files() == before
@@ -365,10 +365,10 @@ def test_a_store_with_two_names_is_not_written(worked: Worked, store: str) -> No
     (desk.path / "second-name").hardlink_to(desk.path / store)
     before = desk.files()
     ran = [
-        desk.run("resume", "--workflow", workflow_id),
-        desk.run("resume", "--all"),
-        desk.run(*cancel(workflow_id)),
-        desk.run("create", "--action", CHARGE),
+        desk.call("resume", "--workflow", workflow_id),
+        desk.call("resume", "--all"),
+        desk.call(*cancel(workflow_id)),
+        desk.call("create", "--action", CHARGE),
     ]
     assert [each.refusal for each in ran] == [(2, "hard_linked", 1, True)] * 4
     assert desk.show(workflow_id)["status"] == "approved"
@@ -442,9 +442,9 @@ def test_a_file_that_is_no_store_is_refused_and_left_alone(
     damage(Path(store))
     before = desk.files()
     ran = [
-        desk.run("show", "--workflow", workflow_id) if store == JOURNAL else desk.run("effects"),
-        desk.run("create", "--action", CHARGE),
-        desk.run("resume", "--workflow", workflow_id),
+        desk.call("show", "--workflow", workflow_id) if store == JOURNAL else desk.call("effects"),
+        desk.call("create", "--action", CHARGE),
+        desk.call("resume", "--workflow", workflow_id),
     ]
     assert [each.refusal for each in ran] == [(7, "store_refused", 1, True)] * 3
     assert desk.files() == before
@@ -456,7 +456,7 @@ def test_every_writing_command_refuses_what_is_no_store(worked: Worked, store: s
     truncated(desk.path / store)
     before = desk.files()
     commands = every_command(workflow_id)[2:]
-    ran = {" ".join(words[:2]): desk.run(*words).refusal for words in commands}
+    ran = {" ".join(words[:2]): desk.call(*words).refusal for words in commands}
     assert ran == dict.fromkeys(ran, (7, "store_refused", 1, True))
     assert len(ran) == 7
     assert desk.files() == before
@@ -466,6 +466,6 @@ def test_every_writing_command_refuses_what_is_no_store(worked: Worked, store: s
 def test_create_beside_a_bad_store_does_not_make_the_other(desk: Desk, store: str) -> None:
     text_file(desk.path / store)
     before = desk.files()
-    ran = desk.run("create", "--action", CHARGE)
+    ran = desk.call("create", "--action", CHARGE)
     assert ran.refusal == (7, "store_refused", 1, True)
     assert desk.files() == before

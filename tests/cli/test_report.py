@@ -34,7 +34,7 @@ PLACES: dict[str, tuple[tuple[str, ...], str]] = {
 def test_the_page_is_made_from_the_receipt_file_alone(
     evidence: Desk, words: tuple[str, ...], place: str
 ) -> None:
-    ran = evidence.run("report", *words)
+    ran = evidence.call("report", *words)
     assert (ran.status, ran.document) == (
         0, {"receipt": "demo/receipt.json", "kind": "demo", "report": place},
     )  # fmt: skip
@@ -83,7 +83,7 @@ def test_what_is_no_receipt_is_refused(
     if receipt is not None:
         (desk.path / "receipt.json").write_bytes(receipt)
     before = desk.files()
-    assert desk.run("report", "receipt.json").refusal == refusal
+    assert desk.call("report", "receipt.json").refusal == refusal
     assert desk.files() == before
 
 
@@ -92,9 +92,9 @@ def test_the_example_of_a_demo_holds(desk: Desk) -> None:
     page = desk.path / "resumeproof-demo" / "report.html"
     written = page.read_bytes()
     page.unlink()
-    assert desk.run("report", "resumeproof-demo").status == 0
+    assert desk.call("report", "resumeproof-demo").status == 0
     assert page.read_bytes() == written
-    assert desk.run("verify", "resumeproof-demo").status == 0
+    assert desk.call("verify", "resumeproof-demo").status == 0
 
 
 # -- colours in a timeline -----------------------------------------------------------------------

@@ -26,7 +26,7 @@ def test_an_action_edited_after_its_approval_is_not_called(worked: Worked, edit:
     desk.sql(JOURNAL, edit)
     before = desk.files()
     ran = [
-        desk.run("resume", "--workflow", workflow_id),
+        desk.call("resume", "--workflow", workflow_id),
         desk.run("resume", "--workflow", workflow_id, "--crash-at", "claim:before"),
     ]
     assert [(each.status, each.document["error"]["code"]) for each in ran] == [
@@ -39,7 +39,7 @@ def test_an_action_edited_after_its_approval_is_not_called(worked: Worked, edit:
 def test_an_action_edited_before_its_approval_is_not_approved(worked: Worked) -> None:
     desk, workflow_id = worked("pending_approval")
     desk.sql(JOURNAL, EDITS["the bytes"])
-    ran = desk.run(*approve(workflow_id))
+    ran = desk.call(*approve(workflow_id))
     assert ran.refusal == (3, "approval_mismatch", 1, True)
 
 
@@ -47,7 +47,7 @@ def test_an_edited_action_is_shown_as_what_it_is(worked: Worked) -> None:
     desk, workflow_id = worked("approved")
     desk.sql(JOURNAL, EDITS["the bytes"])
     workflow = desk.show(workflow_id)
-    text = desk.run("show", "--workflow", workflow_id, "--format", "text").stdout
+    text = desk.call("show", "--workflow", workflow_id, "--format", "text").stdout
     assert workflow["action"]["arguments"]["amount_cents"] == 9999999
     assert workflow["found_digest"] != workflow["action_digest"] == workflow["approved_digest"]
     assert f"CHANGED BY HAND: the stored bytes are {workflow['found_digest']}" in text
@@ -55,9 +55,9 @@ def test_an_edited_action_is_shown_as_what_it_is(worked: Worked) -> None:
 
 def test_an_action_edited_while_in_doubt_ends_unknown(worked: Worked) -> None:
     desk, workflow_id = worked("running")
-    assert desk.run("show", "--workflow", workflow_id).status == 0
+    assert desk.call("show", "--workflow", workflow_id).status == 0
     desk.sql(JOURNAL, EDITS["the bytes"])
-    ran = desk.run("resume", "--workflow", workflow_id)
+    ran = desk.call("resume", "--workflow", workflow_id)
     assert (ran.status, ran.document["status"], ran.document["reason"]) == (
         4,
         "unknown",
@@ -87,8 +87,8 @@ def test_a_damaged_workflow_is_refused_and_left_alone(
     desk.sql(JOURNAL, damage)
     before = desk.files()
     ran = [
-        desk.run("resume", "--workflow", workflow_id),
-        desk.run("show", "--workflow", workflow_id),
+        desk.call("resume", "--workflow", workflow_id),
+        desk.call("show", "--workflow", workflow_id),
     ]
     assert [each.refusal for each in ran] == [(7, "journal_damaged", 1, True)] * 2
     assert desk.files() == before
@@ -99,7 +99,7 @@ def test_every_command_of_one_workflow_refuses_a_damaged_one(worked: Worked) -> 
     desk.sql(JOURNAL, DAMAGES["a changed record"])
     before = desk.files()
     commands = [words for words in every_command(workflow_id) if workflow_id in words]
-    ran = {command[0]: desk.run(*command).refusal for command in commands}
+    ran = {command[0]: desk.call(*command).refusal for command in commands}
     assert ran == {command[0]: (7, "journal_damaged", 1, True) for command in commands}
     assert len(ran) == 7
     assert desk.files() == before
@@ -111,6 +111,6 @@ def test_a_damaged_workflow_does_not_stop_resume_all(desk: Desk) -> None:
         JOURNAL,
         f"UPDATE timeline SET at = '2020-01-01T00:00:00.000000Z' WHERE workflow_id = '{damaged}'",
     )
-    ran = desk.run("resume", "--all")
+    ran = desk.call("resume", "--all")
     told = {each["id"]: (each["exit"], each["status"]) for each in ran.document["workflows"]}
     assert (ran.status, told) == (7, {damaged: (7, None), healthy: (0, "completed")})
