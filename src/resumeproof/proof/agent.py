@@ -32,7 +32,7 @@ from resumeproof.proof.oracle import NO_STATE
 from resumeproof.proof.payload import pack
 from resumeproof.proof.remains import AgentRemains
 from resumeproof.runtime.clock import SystemClock
-from resumeproof.stores.receiver import Receiver, make_receiver, read_receiver
+from resumeproof.stores.receiver import Receiver, make_receiver
 
 AGENT_NAME = "subject"
 RECEIVER_NAME = "receiver.sqlite3"
@@ -70,9 +70,7 @@ class AgentSubject:
         return subject
 
     def remains(self, root: Path) -> Remains:
-        return AgentRemains(
-            agent_directory(root), read_receiver(_receiver(root)), self.contract, _seconds
-        )
+        return AgentRemains(agent_directory(root), _receiver(root), self.contract, _seconds)
 
     def share_of(self, boundary: Boundary) -> int:
         """After effect k and before effect k + 1 nothing reaches the receiver."""

@@ -13,38 +13,35 @@ from resumeproof.proof.image import byte_digest, meanings
 from resumeproof.proof.living import Boundary
 from resumeproof.proof.oracle import is_ambiguous
 from resumeproof.proof.payload import unpack
-from resumeproof.stores.receiver import ReceivedEffect
+from resumeproof.stores.receiver import Holding, look_at_receiver, read_receiver
 
 RECEIVER_NAME = "the receiver"
-_REMEMBERED_EFFECTS = 1 << 14
+_REMEMBERED = 64
 
 
 class AgentRemains:
-    """`received` are all invocations that the receiver holds; `now` tells seconds, as it does."""
+    """The subject's directory, and the receiver at a path; `now` tells seconds, as it does."""
 
     def __init__(
         self,
         directory: Path,
-        received: Sequence[ReceivedEffect],
+        receiver: Path,
         contract: ToolContract,
         now: Callable[[], float],
     ) -> None:
         self._directory = directory
-        self._received = received
+        self._receiver = receiver
+        self._holding = look_at_receiver(receiver)
         self._contract = contract
         self._now = now
 
-    @cached_property
+    @property
     def effects(self) -> Sequence[Effect]:
-        return [
-            _effect(received.kind, received.payload, received.key, received.sequence)
-            for received in self._received
-            if received.absorbed_by is None
-        ]
+        return _effects(self._holding)
 
     @property
     def effect_count(self) -> int:
-        return sum(received.absorbed_by is None for received in self._received)
+        return self._holding.effect_count
 
     def image_digest(self) -> str:
         """The subject's bytes, and what the receiver holds.
@@ -62,7 +59,7 @@ class AgentRemains:
         if not is_ambiguous(self._contract) or occurrence > len(baseline):
             return None
         key = baseline[occurrence - 1].key
-        received = [effect for effect in self._received if effect.key == key]
+        received = [effect for effect in read_receiver(self._receiver) if effect.key == key]
         now = self._now()
         lifetime = self._contract.key_lifetime_seconds
         if self._contract.idempotent and lifetime is not None:
@@ -75,12 +72,17 @@ class AgentRemains:
 
     @cached_property
     def _held(self) -> str:
-        rows = [(each.kind, each.payload, each.key, each.absorbed_by) for each in self._received]
-        text = repr(rows).encode("utf-8", "backslashreplace")
+        text = self._holding.text.encode("utf-8", "backslashreplace")
         return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 
-@lru_cache(maxsize=_REMEMBERED_EFFECTS)
-def _effect(kind: str, payload: bytes, key: str | None, sequence: int) -> Effect:
-    """An effect that nobody here changes: the scenarios of one proof have nearly all in common."""
-    return Effect(kind, unpack(payload), key, sequence - 1)
+@lru_cache(maxsize=_REMEMBERED)
+def _effects(holding: Holding) -> Sequence[Effect]:
+    """Effects that nobody here changes: the scenarios of one proof come to nearly always the same.
+
+    Each of them would else be made anew from its bytes for each scenario.
+    """
+    return tuple(
+        Effect(kind, unpack(payload), key, sequence - 1)
+        for sequence, kind, payload, key in holding.effects()
+    )

@@ -7,9 +7,11 @@ killed loses nothing it wrote, so nothing is synced: power loss is no matter of 
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +27,11 @@ _CHECKPOINT_PAGES = 250
 _COLUMNS = "sequence, life, ordinal, kind, payload, key, at, absorbed_by"
 _INSERT = f"INSERT INTO invocations ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _SELECT = f"SELECT {_COLUMNS} FROM invocations ORDER BY sequence"
+_HOLDING = """
+SELECT count(*) - count(absorbed_by),
+    json_group_array(json_array(sequence, kind, hex(payload), key, absorbed_by))
+FROM (SELECT * FROM invocations ORDER BY sequence)
+"""
 
 
 class ReceivedEffect(NamedTuple):
@@ -154,17 +161,49 @@ class _Memory:
         return found
 
 
-def read_receiver(path: Path) -> list[ReceivedEffect]:
-    """All invocations that a receiver holds, in order; no life has it open.
+class Holding(NamedTuple):
+    """What a receiver holds, but for when it was asked, and by which life.
+
+    `text` says all invocations; it is the same for the same ones, and SQLite writes it much sooner
+    than their rows could be read.
+    """
+
+    effect_count: int
+    text: str
+
+    def effects(self) -> Iterator[tuple[int, str, bytes, str | None]]:
+        """Sequence, kind, payload and key of each invocation that was an effect of its own."""
+        for sequence, kind, payload, key, absorbed_by in json.loads(self.text):
+            if absorbed_by is None:
+                yield sequence, kind, bytes.fromhex(payload), key
+
+
+def look_at_receiver(path: Path) -> Holding:
+    """What a receiver holds; no life has it open.
 
     Raises `StoreUnavailable` or `StoreRefused` where the subject has harmed it.
     """
+    with _opened_alone(path) as connection:
+        return Holding(*connection.execute(_HOLDING).fetchone())
+
+
+def read_receiver(path: Path) -> list[ReceivedEffect]:
+    """All invocations that a receiver holds, in order; no life has it open.
+
+    Raises as `look_at_receiver` does.
+    """
+    with _opened_alone(path) as connection:
+        return _read(connection)
+
+
+@contextmanager
+def _opened_alone(path: Path) -> Iterator[sqlite3.Connection]:
     settled = not path.with_name(f"{path.name}-wal").exists()
     with ErrorsNamed("receiver", path):
         connection = connect(path, "alone" if settled else "rw")
         try:
             connection.row_factory = None
-            return _read(connection)
+            yield connection
         finally:
             connection.close()
 
