@@ -31,6 +31,9 @@ class Awaiting:
 
     def settle(self, value: Any) -> Any:
         """The value, awaited where it must be."""
+        # Of a plain value `isawaitable` would ask the registers of abstract classes, in each life.
+        if not hasattr(type(value), "__await__") and not inspect.isgenerator(value):
+            return value
         if not inspect.isawaitable(value):
             return value
         import asyncio

@@ -77,9 +77,6 @@ class Receiver:
         self._connection.execute("PRAGMA synchronous=OFF")
         self._connection.execute(f"PRAGMA wal_autocheckpoint={_CHECKPOINT_PAGES}")
         self._memory: _Memory | None = None
-        (self._count,) = self._connection.execute(
-            "SELECT coalesce(max(sequence), 0) FROM invocations"
-        ).fetchone()
 
     def call(
         self, life: int, ordinal: int, kind: str, payload: bytes, key: str | None
@@ -95,11 +92,10 @@ class Receiver:
             if bound.payload != payload:
                 raise KeyConflict(str(key), bound.payload.hex()[:32], payload.hex()[:32])
             absorbed_by = bound.sequence
-        invocation = ReceivedEffect(
-            self._count + 1, life, ordinal, kind, payload, key, now, absorbed_by
-        )
-        self._connection.execute(_INSERT, invocation)
-        self._count += 1
+        told = (life, ordinal, kind, payload, key, now, absorbed_by)
+        sequence = self._connection.execute(_INSERT, (None, *told)).lastrowid
+        assert sequence is not None, "an integer primary key is the rowid"
+        invocation = ReceivedEffect(sequence, *told)
         if self._memory is not None:
             self._memory.add(invocation)
         return invocation
