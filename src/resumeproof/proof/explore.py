@@ -16,7 +16,7 @@ from pathlib import Path
 
 from resumeproof.crash.plan import CrashPlan, CrashPoint
 from resumeproof.domain.conformance import Ambiguity, Certificate, ConformanceReport
-from resumeproof.proof.agent import prepare_host
+from resumeproof.proof.agent import AgentSubject, prepare_host
 from resumeproof.proof.course import undisturbed
 from resumeproof.proof.crew import Report, Task
 from resumeproof.proof.lives import FORKED, Lives
@@ -24,6 +24,7 @@ from resumeproof.proof.living import Boundary, LivingSubject
 from resumeproof.proof.progress import Progress
 from resumeproof.proof.sample import spread
 from resumeproof.proof.share import Baseline, NotShareable, Settings, Share
+from resumeproof.proof.warming import warm_up
 from resumeproof.proof.worker import Worker
 
 MEMORY_DIRECTORY = Path("/dev/shm")
@@ -201,6 +202,13 @@ class _Proof:
         def work(report: Report) -> object:
             if baseline is not None and baseline.awaited:
                 prepare_host()
+            # The few lives of a baseline would not pay it back.
+            if (
+                baseline is not None
+                and self._lives.traced
+                and isinstance(self._subject, AgentSubject)
+            ):
+                warm_up(self._base)
             with self._lives.host(self._subject, report) as host:
                 worker = Worker(self._subject, self._settings, host, place, report)
                 return task(worker, report)
