@@ -25,7 +25,7 @@ SLOW = (
 MARK_OF_FOLDER = {TESTS / "crash": "crash"} | {TESTS / name: "slow" for name in SLOW}
 
 settings.register_profile(
-    "gate", max_examples=200, deadline=None, derandomize=True, print_blob=True
+    "gate", max_examples=100, deadline=None, derandomize=True, print_blob=True
 )
 settings.register_profile(
     "campaign", max_examples=2_000, deadline=None, derandomize=False, print_blob=True

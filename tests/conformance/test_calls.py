@@ -139,7 +139,7 @@ def kinds(report: ConformanceReport) -> set[FindingKind]:
 
 
 def test_effects_with_us_are_counted_at_calls_as_well() -> None:
-    report = proved(Paying)
+    report = paying()
     assert kinds(report) == {REPLAYED}
     detail = report.findings[0].detail
     assert (

@@ -39,8 +39,23 @@ class Appending:
 @pytest.mark.parametrize(
     ("effects", "depth", "certificate"),
     [
-        pytest.param(100, 1, Certificate(200, 200, 200, 200, 200, 200, 200), id="100 effects"),
-        pytest.param(10, 2, Certificate(220, 220, 220, 220, 20, 20, 130), id="depth 2"),
+        pytest.param(30, 1, Certificate(60, 60, 60, 60, 60, 60, 60), id="30 effects"),
+        pytest.param(5, 2, Certificate(60, 60, 60, 60, 10, 10, 40), id="depth 2"),
+        # More of the same.
+        pytest.param(
+            100,
+            1,
+            Certificate(200, 200, 200, 200, 200, 200, 200),
+            id="100 effects",
+            marks=pytest.mark.campaign,
+        ),
+        pytest.param(
+            10,
+            2,
+            Certificate(220, 220, 220, 220, 20, 20, 130),
+            id="10 effects, depth 2",
+            marks=pytest.mark.campaign,
+        ),
     ],
 )
 def test_all_kills_are_verified_and_nothing_is_left(

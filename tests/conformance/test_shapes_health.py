@@ -48,6 +48,8 @@ CASES = [
     for what, (modes, journals, plan, life, counted) in PROVOKED.items()
     for mode in modes
     for journal in journals
+    # A driver does not tell one error from another.
+    if mode is not Mode.EIO or plan == "append:before#8"
 ]
 
 

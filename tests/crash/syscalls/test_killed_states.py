@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import Final, Literal
 
@@ -27,7 +26,9 @@ from tests.crash.syscalls.programs import (
 
 pytestmark = needs_strace
 
-PARTS: Final = 4  # of each program's states, since one test must not take too long
+PARTS: Final = 4  # of all states of a program, since one test must not take too long
+EVERY: Final = {"c": 1, "python": 3, "shell": 3, "processes": 3}
+"""One of how many states of each program the gate compares; the first makes every call there is."""
 PROGRAMS: Final[dict[str, Callable[[Path], list[str]]]] = {
     "c": lambda base: compiled("every_call.c", base),
     "python": lambda _: python("notes.py"),
@@ -60,15 +61,26 @@ def test_the_programs_make_two_hundred_durable_calls(directory: Path) -> None:
     assert calls >= 200
 
 
+@pytest.mark.parametrize(("name", "every"), EVERY.items(), ids=EVERY)
+def test_rebuilt_is_what_a_kill_leaves(name: str, every: int, directory: Path) -> None:
+    compare(name, range(0, 1_000, every), directory, both=False)
+
+
+@pytest.mark.campaign
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_rebuilt_is_what_a_kill_leaves(name: str, part: int, directory: Path) -> None:
+def test_all_that_is_rebuilt_is_what_a_kill_leaves(name: str, part: int, directory: Path) -> None:
+    compare(name, range(part, 1_000, PARTS), directory, both=True)
+
+
+def compare(name: str, numbers: Container[int], directory: Path, *, both: bool) -> None:
+    """Kill a program at those of its states that have one of these numbers."""
     argv = PROGRAMS[name](directory)
     site = site_in(directory)
     recording = site.record(argv)
     rebuilder = Rebuilder(recording, site.origin)
-    points = kill_points(recording, both=name == "c")
-    for ordinal, when, cut in itertools.islice(points, part, None, PARTS):
+    points = list(kill_points(recording, both=both))
+    for ordinal, when, cut in (point for number, point in enumerate(points) if number in numbers):
         shutil.rmtree(site.directory)
         copy_tree(site.origin, site.directory)
         killed = kill_at(

@@ -277,7 +277,12 @@ def test_what_cannot_be_seen_of_rows_that_were_added_is_what_is_documented(
     unseen = set()
     for store, table, column in COLUMNS:
         path = added.journal if store == JOURNAL.name else added.ledger
+        known = small.journal if store == JOURNAL.name else small.ledger
+        told_of = {key for _, key, _ in changes(known, table, column)}
         for number, (where, key, other) in enumerate(changes(path, table, column)):
+            # Those are seen: `test_a_changed_value_is_named`.
+            if key in told_of:
+                continue
             directory = tmp_path / f"{store}.{table}.{column}.{number}"
             shutil.copytree(added.directory, directory)
             sql = f'UPDATE {table} SET "{column}" = ? WHERE {where}'
