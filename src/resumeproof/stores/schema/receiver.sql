@@ -1,5 +1,6 @@
 -- What an agent's receiver knows of one scenario. One row an invocation, and nothing else is
--- written for it: a proof pays for each of these rows thousands of times.
+-- written for it: a proof pays for each of these rows thousands of times, and for each line here
+-- whenever a life opens it.
 --
 -- An effect is an invocation that was applied; an absorbed one was a repeat of the effect whose
 -- sequence it bears. `ordinal` counts the effects that one life asked for, from 1.
@@ -14,8 +15,6 @@ CREATE TABLE invocations (
     at REAL NOT NULL,
     absorbed_by INTEGER REFERENCES invocations (sequence)
 ) STRICT;
-
-CREATE VIEW effects AS SELECT * FROM invocations WHERE absorbed_by IS NULL;
 
 CREATE TRIGGER invocations_no_update BEFORE UPDATE ON invocations
 BEGIN SELECT RAISE(ABORT, 'invocations is append-only: no UPDATE'); END;
