@@ -18,7 +18,7 @@ from resumeproof.stores.sqlite import connect
 
 _SQLITE_MAGIC = b"SQLite format 3\0"
 _COMPANIONS = ("-wal", "-shm", "-journal")
-_READ_BYTES = 1 << 20
+_READ_BYTES = 1 << 16
 
 
 def copy_image(source: Path, target: Path) -> None:
@@ -53,14 +53,16 @@ def byte_digest(directory: Path, *, without: tuple[str, ...] = ()) -> str:
     Files whose name ends in one of `without` are left out: those that no resume reads.
     """
     digest = hashlib.blake2b(digest_size=16)
-    for relative, path in _walk(directory):
+    for relative, entry in _walk(str(directory)):
         if without and relative.endswith(without):
             continue
         digest.update(os.fsencode(relative) + b"\0")
-        if path.is_symlink():
-            digest.update(b"l" + os.fsencode(path.readlink()))
-        elif path.is_file():
-            digest.update(b"f" + _content(path))
+        if entry is None:
+            continue
+        if entry.is_symlink():
+            digest.update(b"l" + os.fsencode(_target(entry)))
+        elif entry.is_file():
+            digest.update(b"f" + _content(entry.path))
     return digest.hexdigest()
 
 
@@ -70,13 +72,13 @@ def meanings(directory: Path) -> dict[str, str]:
     SQLite databases are taken by their contents, and their logs left out.
     """
     meant = {}
-    for relative, path in _walk(directory):
-        if _is_companion(path):
+    for relative, entry in _walk(str(directory)):
+        if _is_companion(relative, entry):
             continue
-        if path.is_symlink():
-            meant[relative] = f"link to {path.readlink()}"
-        elif path.is_file():
-            meant[relative] = (_contents_of_database(path) or _content(path)).hex()
+        if entry is not None and entry.is_symlink():
+            meant[relative] = f"link to {_target(entry)}"
+        elif entry is not None and entry.is_file():
+            meant[relative] = (_contents_of_database(entry.path) or _content(entry.path)).hex()
         else:
             meant[relative] = ""
     return meant
@@ -88,45 +90,53 @@ def state_digest(meant: Mapping[str, str]) -> str:
     return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 
-def _walk(directory: Path, relative: str = "") -> Iterator[tuple[str, Path]]:
+def _walk(directory: str, relative: str = "") -> Iterator[tuple[str, os.DirEntry[str] | None]]:
+    """The relative names of all entries, in order; in place of a directory that is gone, None."""
     try:
         with os.scandir(directory) as entries:
             ordered = sorted(entries, key=lambda entry: entry.name)
     except FileNotFoundError:
-        yield f"{relative}/", directory
+        yield f"{relative}/", None
         return
     for entry in ordered:
         name = f"{relative}/{entry.name}"
-        yield name, Path(entry.path)
+        yield name, entry
         if entry.is_dir(follow_symlinks=False):
-            yield from _walk(Path(entry.path), name)
+            yield from _walk(entry.path, name)
 
 
-def _content(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, _blake2b).digest()
+def _target(link: os.DirEntry[str]) -> str:
+    return os.readlink(link.path)  # noqa: PTH115
+
+
+def _content(path: str) -> bytes:
+    digest = _blake2b()
+    with open(path, "rb", buffering=0) as file:
+        while piece := file.read(_READ_BYTES):
+            digest.update(piece)
+    return digest.digest()
 
 
 def _blake2b() -> hashlib.blake2b:
     return hashlib.blake2b(digest_size=16)
 
 
-def _is_companion(path: Path) -> bool:
-    for suffix in _COMPANIONS:
-        if path.name.endswith(suffix):
-            return _is_database(path.with_name(path.name.removesuffix(suffix)))
-    return False
+def _is_companion(relative: str, entry: os.DirEntry[str] | None) -> bool:
+    return entry is not None and any(
+        relative.endswith(suffix) and _is_database(entry.path.removesuffix(suffix))
+        for suffix in _COMPANIONS
+    )
 
 
-def _is_database(path: Path) -> bool:
+def _is_database(path: str) -> bool:
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", buffering=0) as file:
             return file.read(len(_SQLITE_MAGIC)) == _SQLITE_MAGIC
     except OSError:
         return False
 
 
-def _contents_of_database(path: Path) -> bytes | None:
+def _contents_of_database(path: str) -> bytes | None:
     """A digest of what a database says, its pending log included; None if it is none, or damaged.
 
     A copy is asked, since asking may recover, and so change, what is there.
@@ -140,9 +150,8 @@ def _contents_of_database(path: Path) -> bytes | None:
         copy = Path(scratch) / "database"
         shutil.copyfile(path, copy)
         for suffix in ("-wal", "-journal"):
-            companion = path.with_name(path.name + suffix)
-            if companion.is_file():
-                shutil.copyfile(companion, copy.with_name(copy.name + suffix))
+            if Path(path + suffix).is_file():
+                shutil.copyfile(path + suffix, copy.with_name(copy.name + suffix))
         try:
             connection = connect(copy, "rw")
         except sqlite3.Error:
