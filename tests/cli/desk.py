@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import pty
@@ -9,8 +10,8 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import chdir, closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import chdir, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,21 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     return own | dict(extra or {})
 
 
+@contextmanager
+def forgotten_below(directory: Path) -> Iterator[None]:
+    """Forget which modules were imported from below a directory, and that it was looked into."""
+    path = [*sys.path]
+    try:
+        yield
+    finally:
+        sys.path[:] = path
+        for name, module in [*sys.modules.items()]:
+            file = getattr(module, "__file__", None)
+            if file is not None and Path(file).is_relative_to(directory):
+                del sys.modules[name]
+        importlib.invalidate_caches()
+
+
 @dataclass(frozen=True)
 class Desk:
     """Where one person walks the road by hand. Stores have their usual names in `path`."""
@@ -84,13 +100,19 @@ class Desk:
         )
         return Ran(ran.returncode, ran.stdout.decode(), ran.stderr.decode())
 
-    def call(self, *words: str | os.PathLike[str] | bytes, stdin: bytes = b"") -> Ran:
+    def call(
+        self,
+        *words: str | os.PathLike[str] | bytes,
+        stdin: bytes = b"",
+        env: Mapping[str, str] | None = None,
+    ) -> Ran:
         """Run a command in this process: the same without the start of an interpreter.
 
-        `test_desk.py` holds it to what processes come to.
+        What it imports from the desk is forgotten afterwards. `test_desk.py` holds it to what
+        processes come to.
         """
-        runner = CliRunner(env=dict.fromkeys(filter(_steers, os.environ)))
-        with chdir(self.path):
+        runner = CliRunner(env={**dict.fromkeys(filter(_steers, os.environ)), **(env or {})})
+        with chdir(self.path), forgotten_below(self.path):
             ran = runner.invoke(
                 main, [os.fsdecode(word) for word in words], input=stdin, prog_name="resumeproof"
             )

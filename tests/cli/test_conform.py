@@ -40,7 +40,7 @@ def test_a_safe_agent_passes(desk: Desk) -> None:
 
 
 def test_an_unsafe_agent_is_found_at_each_effect(desk: Desk) -> None:
-    ran = desk.run(*BROKEN)
+    ran = desk.call(*BROKEN)
     assert (ran.status, ran.stderr) == (1, "")
     assert [(each["kind"], each["plan"]) for each in ran.document["findings"]] == [
         ("effect_replayed", "effect:after#1"),
@@ -55,7 +55,7 @@ def test_an_unsafe_agent_is_found_at_each_effect(desk: Desk) -> None:
 
 
 def test_text_is_the_report(desk: Desk) -> None:
-    ran = desk.run(*MENDED, "--format", "text")
+    ran = desk.call(*MENDED, "--format", "text")
     report = (
         "conformance: PASS, 2 effect(s) crashed at, 0 finding(s)\n"
         "  4 crash points enumerated, 4 kills fired, 4 verified, 4 scenarios judged; "
@@ -98,7 +98,7 @@ def test_inputs_may_stand_on_the_command_line(desk: Desk) -> None:
 
 
 def test_what_an_agent_prints_stays_out_of_the_document(desk: Desk) -> None:
-    ran = desk.run("conform", "agent:Chatty", *JOBS, "--isolation", "inline")
+    ran = desk.call("conform", "agent:Chatty", *JOBS, "--isolation", "inline")
     assert (ran.status, ran.document["passed"], "charging one" in ran.stderr) == (0, True, True)
 
 
@@ -116,7 +116,7 @@ ISOLATIONS = {
 def test_lives_are_isolated_as_asked(
     words: tuple[str, ...], env: dict[str, str], isolation: str, judged: int, desk: Desk
 ) -> None:
-    document = desk.run(*MENDED, *words, env=env).document
+    document = desk.call(*MENDED, *words, env=env).document
     assert (document["terms"]["isolation"], document["certificate"]["judged"]) == (
         isolation,
         judged,
@@ -139,30 +139,30 @@ CONTRACTS = {
 def test_the_receiver_keeps_its_contract(
     words: tuple[str, ...], status: int, kinds: list[str], desk: Desk
 ) -> None:
-    ran = desk.run(*BROKEN, *words)
+    ran = desk.call(*BROKEN, *words)
     found = [each["kind"] for each in ran.document["findings"]]
     assert (ran.status, found) == (status, kinds)
 
 
 @pytest.mark.parametrize(("words", "status"), [((), 2), (("--allow-empty",), 0)], ids=str)
 def test_nothing_proved_is_no_success(words: tuple[str, ...], status: int, desk: Desk) -> None:
-    ran = desk.run("conform", "agent:Idle", *JOBS, *words)
+    ran = desk.call("conform", "agent:Idle", *JOBS, *words)
     assert (ran.status, ran.document["nothing_proved"]) == (status, True)
 
 
 def test_a_failing_report_is_shrunk(desk: Desk) -> None:
-    assert desk.run(*BROKEN).document["fewest_inputs"] == ["one"]
+    assert desk.call(*BROKEN).document["fewest_inputs"] == ["one"]
 
 
 def test_shrinking_may_be_left_out(desk: Desk) -> None:
-    assert desk.run(*BROKEN, "--no-shrink").document["fewest_inputs"] is None
+    assert desk.call(*BROKEN, "--no-shrink").document["fewest_inputs"] is None
 
 
 # -- replay ----------------------------------------------------------------------------------
 
 
 def test_what_a_finding_prints_replays_it_alone_and_keeps_its_directories(desk: Desk) -> None:
-    shown = desk.run(*BROKEN, "--timeout", "20", "--format", "text").stdout
+    shown = desk.call(*BROKEN, "--timeout", "20", "--format", "text").stdout
     commands = [line.partition("replay: ")[2] for line in shown.splitlines() if "replay: " in line]
     ran = subprocess.run(
         ["sh", "-c", commands[1]],
@@ -187,9 +187,9 @@ def test_what_a_finding_prints_replays_it_alone_and_keeps_its_directories(desk: 
 
 def test_a_replay_never_overwrites_another(desk: Desk) -> None:
     plan = ("--plan", "effect:after#1")
-    kept = [desk.run(*BROKEN, *plan).document["kept"] for _ in range(2)]
-    named = desk.run(*BROKEN, *plan, "--keep", "here").document["kept"]
-    again = desk.run(*BROKEN, *plan, "--keep", "here")
+    kept = [desk.call(*BROKEN, *plan).document["kept"] for _ in range(2)]
+    named = desk.call(*BROKEN, *plan, "--keep", "here").document["kept"]
+    again = desk.call(*BROKEN, *plan, "--keep", "here")
     assert [Path(each).name for each in (*kept, named)] == [
         "resumeproof-replay",
         "resumeproof-replay-2",
@@ -199,7 +199,7 @@ def test_a_replay_never_overwrites_another(desk: Desk) -> None:
 
 
 def test_a_plan_that_is_never_reached_is_invalid(desk: Desk) -> None:
-    ran = desk.run(*MENDED, "--plan", "effect:after#7")
+    ran = desk.call(*MENDED, "--plan", "effect:after#7")
     (scenario,) = ran.document["scenarios"]
     assert (ran.status, scenario["verdict"], ran.document["passed"]) == (1, "invalid", False)
 
@@ -214,7 +214,7 @@ def test_the_replay_says_all_that_decides_the_scenario(desk: Desk) -> None:
         "agent.py:Broken", "--input", "it's", "--input", "1", "--isolation", "spawn",
         "--kill", "exit86", "--timeout", "9.5", "--lookup", "eventual", "--lookup-lag", "0.5",
     )  # fmt: skip
-    ran = desk.run("conform", *words, "--jobs", "1", "--when", "after", "--no-shrink")
+    ran = desk.call("conform", *words, "--jobs", "1", "--when", "after", "--no-shrink")
     assert shlex.split(ran.document["replay"])[-len(words) :] == [*words]
 
 
@@ -222,7 +222,7 @@ def test_the_replay_says_all_that_decides_the_scenario(desk: Desk) -> None:
 
 
 def test_the_report_directory_verifies(desk: Desk) -> None:
-    desk.run(*BROKEN, "--report", "evidence")
+    desk.call(*BROKEN, "--report", "evidence")
     assert sorted(path.name for path in (desk.path / "evidence").iterdir()) == [
         "receipt.json",
         "report.html",
@@ -236,10 +236,10 @@ def test_the_report_directory_verifies(desk: Desk) -> None:
 
 
 def test_a_changed_receipt_file_does_not_verify(desk: Desk) -> None:
-    desk.run(*BROKEN, "--report", "evidence")
+    desk.call(*BROKEN, "--report", "evidence")
     receipt = desk.path / "evidence" / "receipt.json"
     receipt.write_text(receipt.read_text().replace('"passed": false', '"passed": true'))
-    ran = desk.run("verify", "evidence")
+    ran = desk.call("verify", "evidence")
     assert (*ran.refusal, ran.document["error"]["what"]) == (
         7, "evidence_broken", 1, True, "proofs/0/passed",
     )  # fmt: skip
@@ -247,7 +247,7 @@ def test_a_changed_receipt_file_does_not_verify(desk: Desk) -> None:
 
 def test_two_proofs_leave_the_same_bytes(desk: Desk) -> None:
     for name in ("one", "two"):
-        desk.run(*BROKEN, "--report", name)
+        desk.call(*BROKEN, "--report", name)
     one, two = (
         {path.name: path.read_bytes() for path in (desk.path / name).iterdir()}
         for name in ("one", "two")
@@ -258,11 +258,11 @@ def test_two_proofs_leave_the_same_bytes(desk: Desk) -> None:
 def test_evidence_is_never_overwritten(desk: Desk) -> None:
     (desk.path / "evidence").mkdir()
     (desk.path / "evidence" / "file").touch()
-    assert desk.run(*MENDED, "--report", "evidence").refusal == (2, "output_not_empty", 1, True)
+    assert desk.call(*MENDED, "--report", "evidence").refusal == (2, "output_not_empty", 1, True)
 
 
 def test_junit_has_a_case_for_each_scenario(desk: Desk) -> None:
-    desk.run(*BROKEN, "--junit", "junit.xml")
+    desk.call(*BROKEN, "--junit", "junit.xml")
     (suite,) = ElementTree.parse(desk.path / "junit.xml").getroot()
     assert (suite.attrib["tests"], suite.attrib["failures"]) == ("5", "2")
 
@@ -270,19 +270,19 @@ def test_junit_has_a_case_for_each_scenario(desk: Desk) -> None:
 def test_the_jobs_summary_is_appended_to(desk: Desk) -> None:
     summary = desk.path / "summary.md"
     summary.write_text("before\n")
-    ran = desk.run(*BROKEN, env={"GITHUB_STEP_SUMMARY": str(summary)})
+    ran = desk.call(*BROKEN, env={"GITHUB_STEP_SUMMARY": str(summary)})
     before, _, rest = summary.read_text().partition("\n")
     assert (ran.status, ran.stderr, before) == (1, "", "before")
     assert rest.startswith("### resumeproof: agent\\:Broken\n")
 
 
 def test_a_summary_that_cannot_be_written_changes_no_verdict(desk: Desk) -> None:
-    ran = desk.run(*MENDED, env={"GITHUB_STEP_SUMMARY": str(desk.path / "missing" / "file")})
+    ran = desk.call(*MENDED, env={"GITHUB_STEP_SUMMARY": str(desk.path / "missing" / "file")})
     assert (ran.status, "summary cannot be written" in ran.stderr) == (0, True)
 
 
 def test_findings_are_annotations_on_github(desk: Desk) -> None:
-    ran = desk.run(*BROKEN, env={"GITHUB_ACTIONS": "true"})
+    ran = desk.call(*BROKEN, env={"GITHUB_ACTIONS": "true"})
     assert [line.partition("::crash")[0] for line in ran.stderr.splitlines()] == [
         "::error title=resumeproof%3A effect_replayed in agent%3ABroken"
     ] * 2
@@ -293,7 +293,7 @@ def test_a_hostile_file_name_and_key_are_text_wherever_they_are_told(desk: Desk)
     agent = (desk.path / "agent.py").read_text().replace('key=f"charge:', 'key=f"<b>\\x1b\\u202e:')
     (desk.path / name).write_text(agent)
     written = ("--report", "evidence", "--junit", "junit.xml")
-    ran = desk.run("conform", f"{name}:Broken", *JOBS, *written, "--format", "text")
+    ran = desk.call("conform", f"{name}:Broken", *JOBS, *written, "--format", "text")
     evidence = {file.name: file.read_text() for file in (desk.path / "evidence").iterdir()}
     told = [ran.stdout, ran.stderr, *evidence.values()]
     assert (ran.status, [text for text in told if "\x1b" in text or "\u202e" in text]) == (1, [])
@@ -332,7 +332,7 @@ def test_a_target_that_leads_nowhere_is_one_clear_line(
         "part/json": "def make(ctx): pass\n",
     }.items():
         (desk.path / f"{name}.py").write_text(text)
-    ran = desk.run("conform", target, *JOBS)
+    ran = desk.call("conform", target, *JOBS)
     message = ran.document["error"]["message"]
     assert ran.refusal == (2, "factory_refused", 1, True)
     assert message.startswith(f"{target}: {reason}"), message
@@ -353,7 +353,7 @@ REFUSED_INPUTS = {
 def test_inputs_are_an_array_from_one_source(words: tuple[str, ...], code: str, desk: Desk) -> None:
     (desk.path / "object.json").write_text('{"a": 1}')
     (desk.path / "latin.json").write_bytes(b'["\xe9"]')
-    assert desk.run("conform", "agent:Mended", *words).refusal == (2, code, 1, True)
+    assert desk.call("conform", "agent:Mended", *words).refusal == (2, code, 1, True)
 
 
 REFUSED_OPTIONS = {
@@ -375,16 +375,16 @@ def test_options_that_make_no_sense_are_refused(
     words: tuple[str, ...], code: str, desk: Desk
 ) -> None:
     before = desk.files()
-    assert desk.run(*MENDED, *words).refusal == (2, code, 1, True)
+    assert desk.call(*MENDED, *words).refusal == (2, code, 1, True)
     assert {name: data for name, data in desk.files().items() if "pycache" not in name} == before
 
 
 def test_an_isolation_that_does_not_exist_is_refused(desk: Desk) -> None:
-    ran = desk.run(*MENDED, env={"RESUMEPROOF_ISOLATION": "magic"})
+    ran = desk.call(*MENDED, env={"RESUMEPROOF_ISOLATION": "magic"})
     assert ran.refusal == (2, "usage_refused", 1, True)
 
 
 def test_an_agent_that_fails_without_a_crash_cannot_be_proved(desk: Desk) -> None:
-    ran = desk.run("conform", "agent:Failing", *JOBS)
+    ran = desk.call("conform", "agent:Failing", *JOBS)
     assert ran.refusal == (2, "subject_failed", 1, True)
     assert ran.document["error"]["reason"] == "RuntimeError: out of paper (agent.py:33)"

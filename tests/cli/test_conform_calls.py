@@ -48,18 +48,18 @@ def desk(tmp_path: Path) -> Desk:
 
 @needs_strace
 def test_a_ledger_in_a_file_is_found_written_to_twice_and_replayed(desk: Desk) -> None:
-    ran = desk.run(*LEDGERED, "--ignore", "*.log", "--report", "evidence", "--format", "text")
+    ran = desk.call(*LEDGERED, "--ignore", "*.log", "--report", "evidence", "--format", "text")
     assert (ran.status, ran.stderr) == (1, "")
     assert "ledger.txt holds the line 'paid one' 2 time(s), 1 without a crash" in ran.stdout
     (replay, *_) = [line for line in ran.stdout.splitlines() if "replay: " in line]
     words = shlex.split(replay.partition("replay: ")[2])
     assert words[words.index("--at") :][:4] == ["--at", "calls", "--ignore", "*.log"]
-    alone = desk.run(*words[words.index("conform") :])
+    alone = desk.call(*words[words.index("conform") :])
     assert alone.status == 1
     assert {each["plan"] for each in alone.document["findings"]} == {words[-1]}
     terms = json.loads((desk.path / "evidence" / "receipt.json").read_text())["proofs"][0]["terms"]
     assert (terms["at"], terms["ignored"]) == ("calls", ["*.log"])
-    assert desk.run("verify", "evidence").status == 0
+    assert desk.call("verify", "evidence").status == 0
 
 
 def test_the_same_passes_at_its_effects(desk: Desk) -> None:
@@ -76,12 +76,12 @@ REFUSED = {
 def test_what_does_not_go_together_is_refused(
     words: tuple[str, ...], told: str, desk: Desk
 ) -> None:
-    ran = desk.run("conform", "agent:Mended", "--input", "one", *words)
+    ran = desk.call("conform", "agent:Mended", "--input", "one", *words)
     assert (ran.status, told in ran.stderr) == (2, True), ran
 
 
 def test_without_strace_one_line_says_how_to_get_it(desk: Desk) -> None:
-    ran = desk.run(*LEDGERED, env={"PATH": str(desk.path)})
+    ran = desk.call(*LEDGERED, env={"PATH": str(desk.path)})
     assert ran.refusal == (2, "strace_missing", 1, True)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cli.agents import lay_out
 from tests.cli.conftest import Worked
-from tests.cli.desk import CHARGE, LEDGER
+from tests.cli.desk import CHARGE, LEDGER, Desk
 
 STEPS: dict[str, tuple[str, tuple[str | bytes, ...], bytes]] = {
     "read": ("completed", ("show", "--workflow", "ID"), b""),
@@ -44,3 +45,16 @@ def test_it_goes_as_far_as_a_process_goes(worked: Worked) -> None:
     ]
     assert told == [(0, "", "completed", 2)] * 2
     assert (sorted(desk.files()), desk.totals()) == (sorted(other.files()), other.totals())
+
+
+PROOFS = {
+    "found": ("agent:Broken", "--input", "one", "--input", "two", "--depth", "2"),
+    "refused": ("agent.py:Failing", "--input", "one"),
+    "not there": ("agent:nothing", "--input", "one"),
+}
+
+
+@pytest.mark.parametrize("words", PROOFS.values(), ids=PROOFS)
+def test_it_proves_what_a_process_proves(words: tuple[str, ...], desk: Desk) -> None:
+    lay_out(desk.path)
+    assert desk.call("conform", *words) == desk.run("conform", *words)

@@ -32,7 +32,7 @@ def script(desk: Desk, text: str) -> tuple[str, str]:
 
 
 def explored(desk: Desk, *words: str) -> tuple[int, dict[str, Any]]:
-    ran = desk.run("explore", *words)
+    ran = desk.call("explore", *words)
     assert ran.stderr == "", ran
     return ran.status, ran.document
 
@@ -102,7 +102,7 @@ def test_one_plan_is_tried_alone_and_kept(desk: Desk) -> None:
 
 
 def test_a_plan_that_the_program_does_not_come_to_is_refused(desk: Desk) -> None:
-    ran = desk.run("explore", "--plan", "call:after#99", "--", *IN_PLACE)
+    ran = desk.call("explore", "--plan", "call:after#99", "--", *IN_PLACE)
     assert ran.refusal == (2, "plan_refused", 1, True)
 
 
@@ -208,19 +208,19 @@ def test_a_called_resume_is_killed_in_a_process_of_its_own(desk: Desk) -> None:
     ids=["exits", "raises"],
 )
 def test_a_program_that_fails_by_itself_is_not_explored(desk: Desk, text: str, told: str) -> None:
-    ran = desk.run("explore", "--", *script(desk, text))
+    ran = desk.call("explore", "--", *script(desk, text))
     assert (ran.refusal, told in ran.stderr) == ((2, "subject_failed", 1, True), True), ran
 
 
 def test_a_file_that_lies_here_and_not_there_is_pointed_out(desk: Desk) -> None:
     script(desk, "open('x', 'w').close()")
-    ran = desk.run("explore", "--", PYTHON, "program.py")
+    ran = desk.call("explore", "--", PYTHON, "program.py")
     assert (ran.status, f"write {desk.path / 'program.py'}" in ran.stderr) == (2, True)
 
 
 def test_a_check_that_objects_to_a_run_without_a_crash_is_refused(desk: Desk) -> None:
     (desk.path / "wrong_check.py").write_text("def check(directory, printed):\n    return 'no'\n")
-    ran = desk.run("explore", "--check", "wrong_check.py:check", "--", *IN_PLACE)
+    ran = desk.call("explore", "--check", "wrong_check.py:check", "--", *IN_PLACE)
     assert (ran.refusal, "in its check" in ran.stderr) == ((2, "subject_failed", 1, True), True)
 
 
@@ -307,7 +307,7 @@ def test_threads_that_write_side_by_side_are_named(desk: Desk) -> None:
 def test_without_strace_one_line_says_how_to_get_it(desk: Desk) -> None:
     place = desk.path / "bin"
     place.mkdir()
-    ran = desk.run("explore", "--", *IN_PLACE, env={"PATH": str(place)})
+    ran = desk.call("explore", "--", *IN_PLACE, env={"PATH": str(place)})
     assert (ran.refusal, "apt-get install strace" in ran.stderr) == (
         (2, "strace_missing", 1, True),
         True,
@@ -326,7 +326,7 @@ def test_without_strace_one_line_says_how_to_get_it(desk: Desk) -> None:
     ids=" ".join,
 )
 def test_options_that_contradict_each_other_are_refused(desk: Desk, words: tuple[str, ...]) -> None:
-    ran = desk.run("explore", *words, "--", "true")
+    ran = desk.call("explore", *words, "--", "true")
     assert ran.refusal == (2, "usage", 1, True)
 
 
@@ -343,7 +343,7 @@ def test_options_that_contradict_each_other_are_refused(desk: Desk, words: tuple
 def test_a_python_file_is_no_command(desk: Desk, words: tuple[str, ...]) -> None:
     path = desk.path / "mend.py"
     path.write_text("")
-    ran = desk.run("explore", *words)
+    ran = desk.call("explore", *words)
     assert ran.refusal == (2, "usage", 1, True)
     assert f"write python3 {path}, or mend.py:FUNCTION" in ran.stderr
 
@@ -352,7 +352,7 @@ def test_a_resume_that_can_never_run_is_told_of(desk: Desk) -> None:
     """With a check its exit status does not count: nothing else would show that it never ran."""
     (desk.path / "mend.py").write_text("")
     given = ("--check", "true", "--resume")
-    ran = desk.run("explore", *given, f"{PYTHON} mend.py", "--", *IN_PLACE)
+    ran = desk.call("explore", *given, f"{PYTHON} mend.py", "--", *IN_PLACE)
     assert ran.refusal == (2, "subject_failed", 1, True)
     assert f"write {desk.path / 'mend.py'}" in ran.stderr
     status, told = explored(desk, *given, f"{PYTHON} /no/such.py", "--", *IN_PLACE)

@@ -77,7 +77,7 @@ EDITS: dict[str, tuple[Edit, str]] = {
 
 @pytest.fixture
 def failed(desk: Desk) -> Desk:
-    ran = desk.run("explore", *QUESTION, "--", *UNSYNCED)
+    ran = desk.call("explore", *QUESTION, "--", *UNSYNCED)
     assert (ran.status, ran.document["power_safe"]) == (1, False)
     return desk
 
@@ -107,6 +107,6 @@ def test_answers_that_were_edited_contradict_the_scenarios(failed: Desk) -> None
 )
 def test_a_plan_that_names_no_state_is_refused(desk: Desk, plan: str, reason: str) -> None:
     given = ("--no-resume", "--check", CHECK, "--plan", plan)
-    ran = desk.run("explore", *given, "--", *UNSYNCED)
+    ran = desk.call("explore", *given, "--", *UNSYNCED)
     assert ran.refusal == (2, "plan_refused", 1, True)
     assert ran.document["error"]["reason"] == reason

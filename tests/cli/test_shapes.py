@@ -30,7 +30,7 @@ def test_the_names_that_help_lists_are_those_of_the_shapes() -> None:
 
 @pytest.mark.slow
 def test_the_matrix_and_the_certificate(desk: Desk) -> None:
-    ran = desk.run("shapes", *ONE, "--format", "text")
+    ran = desk.call("shapes", *ONE, "--format", "text")
     assert (ran.status, ran.stderr, ran.stdout.splitlines()) == (
         0,
         "",
@@ -49,9 +49,9 @@ def test_one_plan_alone_and_its_evidence(desk: Desk) -> None:
     written = ("--report", "evidence", "--junit", "junit.xml")
     summary = desk.path / "summary.md"
     env = {"GITHUB_STEP_SUMMARY": str(summary)}
-    ran = desk.run("shapes", *ONE, "--plan", plan, *written, env=env)
+    ran = desk.call("shapes", *ONE, "--plan", plan, *written, env=env)
     document = json.loads(ran.stdout)
-    verified = desk.run("verify", "evidence")
+    verified = desk.call("verify", "evidence")
     assert (ran.status, document["passed"], document["certificate"]["verified"]) == (0, True, 1)
     assert (verified.status, json.loads(verified.stdout)["totals"]["scenarios"]) == (0, 1)
     cases = ElementTree.parse(desk.path / "junit.xml").getroot().iter("testcase")
@@ -61,7 +61,7 @@ def test_one_plan_alone_and_its_evidence(desk: Desk) -> None:
 
 @pytest.mark.slow
 def test_a_plan_that_no_life_comes_to_is_invalid(desk: Desk) -> None:
-    ran = desk.run("shapes", *ONE, "--plan", "append:before#1000")
+    ran = desk.call("shapes", *ONE, "--plan", "append:before#1000")
     document = json.loads(ran.stdout)
     reason = "append:before#1000: planned a death at append:before#1000, but it ended by itself"
     assert (ran.status, document["passed"], document["proofs"][0]["invalid"]) == (
