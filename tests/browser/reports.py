@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from resumeproof.crash.plan import CrashPlan
 from resumeproof.domain.conformance import (
     Certificate,
     ConformanceReport,
@@ -136,9 +137,22 @@ def losing() -> dict[str, Any]:
 
 
 def shapes() -> dict[str, Any]:
-    names = (("effect_chain", Mode.SIGKILL), ("effect_chain", Mode.ENOSPC))
-    cells = [Cell(WORKFLOWS[name], JournalFormat.JSON, mode) for name, mode in names]
-    reports = [prove_cell(cell, depth=1, jobs=1, progress=Silence()) for cell in cells]
+    """A death at one call, a failure of another, which is no death, and a stop at each."""
+    proved: list[tuple[str, JournalFormat, Mode, str | None]] = [
+        ("effect_chain", JournalFormat.JSON, Mode.SIGKILL, "commit:after#4"),
+        ("effect_chain", JournalFormat.JSON, Mode.ENOSPC, "append:after#2"),
+        ("tool_approval", JournalFormat.SQLITE, Mode.STOP, None),
+    ]
+    reports = [
+        prove_cell(
+            Cell(WORKFLOWS[name], journal_format, mode),
+            depth=1,
+            jobs=1,
+            progress=Silence(),
+            plan=None if plan is None else CrashPlan.parse(plan),
+        )
+        for name, journal_format, mode, plan in proved
+    ]
     return _written(SHAPES, reports)
 
 

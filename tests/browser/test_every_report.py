@@ -13,7 +13,15 @@ from tests.browser.reports import Written
 every_report = pytest.mark.parametrize("report", REPORTS, indirect=True)
 
 WINDOWS: tuple[tuple[int, Scheme], ...] = ((390, "dark"), (1440, "light"))
-ALIKE = ("losing proof", "older proof", "hostile demo", "campaign")
+ALIKE = (
+    "passing proof",
+    "losing proof",
+    "older proof",
+    "hostile demo",
+    "hostile proof",
+    "exploration",
+    "campaign",
+)
 """What the checker sees in one window only: it has seen their like in both."""
 
 UNMEASURED = "hostile-demo"
