@@ -93,9 +93,9 @@ class LifeHost:
         down_read, down_write = os.pipe()
         out_read, out_write = os.pipe()
         try:
+            # The life's ends stay open here, too: it is its forker that tells of its death, and the
+            # end of a pipe would only wake us before that.
             number = self._forker.fork(order, (up_write, down_read, out_write))
-            for descriptor in (up_write, down_read, out_write):
-                os.close(descriptor)
             stands = _Stands(at_boundary, attach)
             watch = _Watch(self._forker, number, up_read, out_read, down_write, stands)
             try:
@@ -109,7 +109,7 @@ class LifeHost:
             died = os.waitstatus_to_exitcode(self._forker.close())
             raise WorkerDied(ChildExit.of(died).text) from error
         finally:
-            for descriptor in (up_read, out_read, down_write):
+            for descriptor in (up_read, up_write, down_read, down_write, out_read, out_write):
                 os.close(descriptor)
         return ForkedLife(
             exit=ChildExit.of(os.waitstatus_to_exitcode(death.status)),
@@ -179,10 +179,9 @@ class _Watch:
             for descriptor, _ in poll.poll(max(0.0, left_seconds) * 1000):
                 if descriptor == self._forker.fileno():
                     self._forker.hear()
-                elif self._hear(descriptor):
-                    deadline += self._answer()
                 else:
-                    poll.unregister(descriptor)
+                    self._hear(descriptor)
+                    deadline += self._answer()
                 # Asked after a stand as well: whoever ran meanwhile may have heard of it.
                 death = self._forker.death_of(self._number)
                 if death is not None:
@@ -190,31 +189,23 @@ class _Watch:
                     return death
 
     def _hear(self, descriptor: int) -> bool:
-        """Take what there is to read; False at the pipe's end."""
+        """Take what there is to read; False where there is nothing."""
         try:
             piece = os.read(descriptor, READ_BYTES)
         except BlockingIOError:
-            return True
+            return False
         if descriptor == self._out:
             self.output.add(piece)
         else:
             self._frames.add(piece)
-        return bool(piece)
+        return True
 
     def _hear_out(self) -> None:
         """Take what a dead life had still said. Bounded: an orphan may go on for ever."""
         for descriptor in (self._up, self._out):
             for _ in range(READ_BYTES):
-                try:
-                    piece = os.read(descriptor, READ_BYTES)
-                except BlockingIOError:
+                if not self._hear(descriptor):
                     break
-                if not piece:
-                    break
-                if descriptor == self._out:
-                    self.output.add(piece)
-                else:
-                    self._frames.add(piece)
                 if descriptor == self._out and self.output.left_out_bytes:
                     break
         self._answer()
