@@ -23,7 +23,7 @@ from resumeproof.errors import PlanRefused
 
 BASELINE: Final = "baseline"
 
-NAME_LIMIT: Final = 64  # characters: a witness must fit into one atomic write
+NAME_LIMIT: Final = 200  # characters: a witness must fit into one atomic write
 _OCCURRENCE_LIMIT: Final = 999_999_999
 _NUMBER: Final = r"[1-9][0-9]{0,8}"
 _BOUNDARY: Final = rf"[a-z][a-z0-9_.-]{{0,{NAME_LIMIT - 1}}}(?:#{_NUMBER})?:(?:before|after)"

@@ -4,8 +4,8 @@ it is. Source: sqlite.org/fileformat2.html, sections 3 and 4.
 
 from __future__ import annotations
 
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
 
 from resumeproof.stores.kind import StoreKind
 
@@ -64,7 +64,8 @@ def wal_refusal(wal: Path, header: bytes, kind: StoreKind) -> str | None:
     A program that is newer than this one, or has nothing to do with us, may have died in it.
     """
     page_bytes = page_bytes_of(header)
-    with wal.open("rb") as stream:
+    # Unbuffered: of each frame only the head counts.
+    with wal.open("rb", buffering=0) as stream:
         start = stream.read(WAL_HEADER_BYTES)
         if len(start) < WAL_HEADER_BYTES or not _begins_a_wal(start):
             return None  # SQLite ignores it as well
@@ -91,7 +92,7 @@ def wal_settled(wal: Path) -> bool:
     return not start or (len(start) > WAL_HEADER_BYTES and _begins_a_wal(start))
 
 
-def _committed_header(stream: BinaryIO, salts: bytes, page_bytes: int) -> bytes | None:
+def _committed_header(stream: FileIO, salts: bytes, page_bytes: int) -> bytes | None:
     """The database header in the newest page 1 that was committed to the WAL."""
     pending: bytes | None = None
     committed: bytes | None = None

@@ -72,7 +72,7 @@ def test_plan_is_read(text: str, points: tuple[CrashPoint, ...]) -> None:
         ("tool:after#\u0661", MISSHAPEN),
         ("Tool:after", MISSHAPEN),
         ("baseline;tool:after", MISSHAPEN),
-        (f"{'a' * 65}:after", MISSHAPEN),
+        (f"{'a' * 201}:after", MISSHAPEN),
     ],
     ids=[
         "empty", "empty-point", "no-side", "no-such-side", "zeroth", "leading-zero", "negative",

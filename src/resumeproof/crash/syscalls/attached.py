@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import Final, Self
 
@@ -15,11 +15,14 @@ from resumeproof.crash.syscalls.copying import copy_tree
 from resumeproof.crash.syscalls.descriptors import Surroundings
 from resumeproof.crash.syscalls.interpret import KNOWN_CALLS
 from resumeproof.crash.syscalls.killing import plan_of, reason_of
+from resumeproof.crash.syscalls.observation import Observation
+from resumeproof.crash.syscalls.observer import WATCHED_CALLS, observation_of
 from resumeproof.crash.syscalls.operations import Recording
 from resumeproof.crash.syscalls.recorder import interpreted, mask_of
 from resumeproof.crash.syscalls.states import KillState
 from resumeproof.crash.syscalls.strace import attaching_line, refusal
 from resumeproof.crash.syscalls.supervisor import ATTACHED
+from resumeproof.crash.syscalls.tree import Tree
 from resumeproof.errors import TracingForbidden
 
 _END_SECONDS: Final = 10.0
@@ -49,6 +52,11 @@ class _Tracer:
             os.close(self._hearing)
         shutil.rmtree(self.scratch)
 
+    @property
+    def trace(self) -> Path:
+        """The calls of the life, for those who have them written down."""
+        return self.scratch / "trace"
+
     def start(self, words: Sequence[str]) -> None:
         """Start it, and wait until it has the life. Raises `TracingForbidden`."""
         self._hearing, saying = os.pipe()
@@ -72,6 +80,11 @@ class _Tracer:
         self._process.wait(_END_SECONDS)
 
 
+def surroundings_of(process: int) -> Surroundings:
+    """Where a process stands, and its mask."""
+    return Surroundings(str(Path(f"/proc/{process}/cwd").readlink()), mask_of(process))
+
+
 class LifeRecorder(_Tracer):
     """Records one life by strace.
 
@@ -90,20 +103,36 @@ class LifeRecorder(_Tracer):
 
     def attach(self, process: int) -> None:
         """Record what this waiting process does from here on. Raises `TracingForbidden`."""
-        folder = str(Path(f"/proc/{process}/cwd").readlink())
-        self._surroundings = Surroundings(folder, mask_of(process))
-        self.start(attaching_line(process, KNOWN_CALLS, self._trace))
+        self._surroundings = surroundings_of(process)
+        self.start(attaching_line(process, KNOWN_CALLS, self.trace))
 
     def recording(self) -> Recording:
         """What the life did, now that it is dead. What it printed is no part of it."""
         self.end()
-        return interpreted(
-            self._trace, self._root, self._origin, self._surroundings, printing=False
-        )
+        return interpreted(self.trace, self._root, self._origin, self._surroundings, printing=False)
 
-    @property
-    def _trace(self) -> Path:
-        return self.scratch / "trace"
+
+class LifeObserver(_Tracer):
+    """Tells what one life sees of a directory; to be used like a `LifeRecorder`.
+
+    `tree` is what it finds at `root`, and `varied` are the files of which it matters what it sees.
+    """
+
+    def __init__(self, root: Path, tree: Tree, varied: Set[int], scratch: Path) -> None:
+        super().__init__(scratch)
+        self._root = Path(os.path.realpath(root))
+        self._tree = tree
+        self._varied = varied
+
+    def attach(self, process: int) -> None:
+        """Watch this waiting process from here on. Raises `TracingForbidden`."""
+        self._surroundings = surroundings_of(process)
+        self.start(attaching_line(process, WATCHED_CALLS, self.trace))
+
+    def observation(self) -> Observation:
+        """What the life saw, now that it is dead."""
+        self.end()
+        return observation_of(self.trace, self._root, self._tree, self._varied, self._surroundings)
 
 
 class LifeKiller(_Tracer):

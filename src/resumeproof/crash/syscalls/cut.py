@@ -8,7 +8,6 @@ from functools import cached_property
 
 from resumeproof.crash.syscalls import operations as op
 from resumeproof.crash.syscalls.device import POSIX
-from resumeproof.crash.syscalls.order import count_prefixes
 from resumeproof.crash.syscalls.pending import (
     Disk,
     Loss,
@@ -16,6 +15,7 @@ from resumeproof.crash.syscalls.pending import (
     Pending,
     is_synchronous,
     put_all,
+    tears,
 )
 from resumeproof.crash.syscalls.repetition import Repetition
 from resumeproof.crash.syscalls.states import UNCHANGING
@@ -72,31 +72,21 @@ class Cut:
         ordinals = [loss.ordinal for loss in losses]
         return sorted(set(ordinals)) == ordinals and self.with_needs(losses) == losses
 
-    def count(self) -> int:
-        """Return how many ways there are to lose something or nothing."""
-        whole = count_prefixes({one.ordinal: one.needs for one in self.at_stake})
-        for one in self.at_stake:
-            whole = whole // 2 * 3 if one.grows else whole  # lost, kept, or hollow
-        torn = [len(tears(one)) * (whole // (3 if one.grows else 2)) for one in self.at_stake]
-        return whole + sum(torn)
-
     def losses(self) -> Iterator[tuple[Losses, bool]]:
         """Yield every way, each once: first what tells most, then all in a fixed order.
 
         And whether it surely leaves what a way before it left.
         """
         repetition = Repetition(self.disk, self.pending)
-        telling: set[Losses] = set()
-        for losses in self._telling():
-            if losses not in telling:
-                telling.add(losses)
-                yield losses, repetition.of(losses)
+        telling = dict.fromkeys([*self.telling(), *self._telling_torn()])
+        for losses in telling:
+            yield losses, repetition.of(losses)
         for losses in self._all():
             if losses not in telling:
                 yield losses, repetition.of(losses)
 
-    def _telling(self) -> Iterator[Losses]:
-        """All lost; one lost; one kept; the first few kept; one torn."""
+    def telling(self) -> Iterator[Losses]:
+        """Yield the ways that tell most: all lost; one lost; the first few kept; one kept."""
         gone = [Loss(one.ordinal) for one in self.at_stake]
         yield tuple(gone)
         for one in self.at_stake:
@@ -107,6 +97,10 @@ class Cut:
             yield tuple(gone[place:])
         for one in self.at_stake:
             yield self._keeping({one.ordinal})
+
+    def _telling_torn(self) -> Iterator[Losses]:
+        """One torn, alone or with all that came later lost."""
+        gone = [Loss(one.ordinal) for one in self.at_stake]
         for every in (POSIX.page_bytes, POSIX.sector_bytes):
             for place, one in enumerate(self.at_stake):
                 for loss in tears(one, every):
@@ -146,19 +140,6 @@ class Cut:
 
 
 _KEPT = Loss(0, LossKind.HEAD)
-
-
-def tears(one: Pending, every: int = POSIX.sector_bytes) -> list[Loss]:
-    """Return how a change can be torn: a write, at the boundaries that lie inside of it."""
-    write = one.call.operation
-    if not isinstance(write, op.Write):
-        return []
-    first = (write.offset // every + 1) * every
-    return [
-        Loss(one.ordinal, kind, at)
-        for at in range(first, write.offset + len(write.data), every)
-        for kind in (LossKind.HEAD, LossKind.TAIL)
-    ]
 
 
 def cuts(recording: op.Recording, origin: Tree, domain: int | None = None) -> Iterator[Cut]:

@@ -36,11 +36,13 @@ def interpret(
     surroundings: Surroundings,
     *,
     printing: bool = True,
+    look: Callable[[Step], None] = lambda step: None,
 ) -> None:
     """Take up a whole run.
 
     `births` are those of `read_births`; `surroundings` are those that the run began in. What goes
-    to the standard output counts as printed, unless not `printing`.
+    to the standard output counts as printed, unless not `printing`. `look` is called with each call
+    that has ended, failed or not, before its effect.
     """
     for event in events:
         if isinstance(event, Ended):
@@ -57,6 +59,7 @@ def interpret(
             _take_up(AT_BEGINNING.get(call.name), Step(history, tracee, call))
         else:
             step = Step(history, tracee, call)
+            look(step)
             ordinal = _take_up(_AT_END.get(call.name), step)
             if ordinal is not None or contends(step):
                 history.take_turn(tracee, call, ordinal)

@@ -28,7 +28,7 @@ class RawCall:
     """One call of one thread, as strace spells it.
 
     `result` is what follows its `=`, None while it is unfinished; `frames` are the lines of its
-    stack, innermost first.
+    stack, innermost first. `overlapped`: others began or ended meanwhile.
     """
 
     thread: int
@@ -37,6 +37,7 @@ class RawCall:
     arguments: str
     result: str | None = None
     frames: list[str] = field(default_factory=list)
+    overlapped: bool = False
 
     @property
     def returned(self) -> int | None:
@@ -111,6 +112,7 @@ def _events_of(line: str, unfinished: dict[int, RawCall]) -> list[Event]:
     call = RawCall(thread, started[1], number, started[2])
     if call.arguments.endswith(_UNFINISHED):
         call.arguments = call.arguments.removesuffix(_UNFINISHED)
+        call.overlapped = True
         unfinished[thread] = call
         return [Entered(call)]
     call.arguments, call.result = _split_result(call.arguments)

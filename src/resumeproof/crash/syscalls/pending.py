@@ -122,6 +122,19 @@ def put_all(tree: Tree, pending: Iterable[Pending], losses: Iterable[Loss] = ())
         tree.bytes_of(inode, "").resize(size)
 
 
+def tears(one: Pending, every: int = POSIX.sector_bytes) -> list[Loss]:
+    """Return how a change can be torn: a write, at the boundaries that lie inside of it."""
+    write = one.call.operation
+    if not isinstance(write, op.Write):
+        return []
+    first = (write.offset // every + 1) * every
+    return [
+        Loss(one.ordinal, kind, at)
+        for at in range(first, write.offset + len(write.data), every)
+        for kind in (LossKind.HEAD, LossKind.TAIL)
+    ]
+
+
 def is_synchronous(operation: op.Operation) -> TypeGuard[op.Write]:
     """Return whether it is a write that is on the disk when it returns."""
     return isinstance(operation, op.Write) and operation.synchronous and operation.data != b""

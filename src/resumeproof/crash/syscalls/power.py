@@ -14,19 +14,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final
 
 from resumeproof.crash.plan import NAME_LIMIT, CrashPoint
 from resumeproof.crash.syscalls import operations as op
 from resumeproof.crash.syscalls.cut import Cut, Losses, cut_at, cuts
+from resumeproof.crash.syscalls.observation import Observation
 from resumeproof.crash.syscalls.pending import Loss, LossKind
+from resumeproof.crash.syscalls.search import Search
 from resumeproof.crash.syscalls.states import Output
 from resumeproof.crash.syscalls.tree import Tree
+from resumeproof.crash.syscalls.ways import Ways
 from resumeproof.errors import PlanRefused
 
 _ITEM: Final = r"[lzht][0-9]+(?:-[0-9]+)?"
-_LOOKS_FOR_EACH_BUILT: Final = 50
 _TORN: Final = (LossKind.HEAD, LossKind.TAIL)
 _BOUNDARY_TEXT: Final = re.compile(
     rf"power(?:\.d(?P<domain>[0-9]+))?(?P<losses>(?:\.{_ITEM})+):(?P<side>before|after)"
@@ -53,18 +54,38 @@ class PowerState:
         return CrashPoint(f"{self.name}:{side}", self.ordinal)
 
 
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A way to lose that nobody has run.
+
+    `state` None: a kill leaves the same. `after` is the ordinal of the last call that had returned;
+    `learn` is to be told what a run saw that found `tree`.
+    """
+
+    state: PowerState | None
+    tree: Tree
+    after: int
+    losses: Losses
+    search: Search
+
+    def learn(self, seen: Observation) -> None:
+        """Whatever looks the same for a run that saw this needs no run of its own."""
+        self.search.learn(self.losses, seen)
+
+
 def is_power_point(point: CrashPoint) -> bool:
     """Return whether the point's text is that of a state after a power cut."""
     return _BOUNDARY_TEXT.fullmatch(point.boundary) is not None
 
 
 class PowerLoss:
-    """All power cuts of a recording, and their states, up to `budget` ways to lose something.
+    """All power cuts of a recording, and their states, up to `budget` of them.
 
-    `ways` counts those that the device model allows, at every moment that matters; `untried` how
-    many of them were not looked at, once the iteration is over. Up to the budget it is exhaustive.
-    Yielded is each state that differs, in its files or in what had been printed, from those
-    yielded before and from those of a mere kill: whoever fails there is not safe either.
+    `ways` counts those that the device model allows, at every moment that matters. Where they are
+    few, all are built: iterating yields each state that differs, in its files or in what had been
+    printed, from those yielded before and from those of a mere kill: whoever fails there is not
+    safe either. Where they are many, `candidates` asks for runs, and is to be told by `learn` what
+    they saw. `untried` counts the ways that no state stands for so far.
     """
 
     def __init__(self, recording: op.Recording, origin: Tree, budget: int) -> None:
@@ -73,35 +94,71 @@ class PowerLoss:
         self._output = Output(recording)
         domains = range(len(recording.domains)) if len(recording.domains) > 1 else ()
         self._domains: tuple[int | None, ...] = (*domains, None)
-        self._counts = [cut.count() for cut in self._cuts()]
-        self._shares = shares(self._counts, budget)
-        self.ways = sum(self._counts)
-        self.untried = self.ways
+        counts = [Ways(cut.pending).count() for cut in self._cuts()]
+        dealt = list(zip(counts, shares(counts, budget), strict=True))
+        self._is_built = [share == count for count, share in dealt]
+        self._searches = [
+            Search(cut)
+            for cut, built in zip(self._cuts(), self._is_built, strict=True)
+            if not built
+        ]
+        self._left = budget - sum(share for count, share in dealt if share == count)
+        self._unbuilt = sum(count for count, share in dealt if share == count)
+        self.ways = sum(counts)
+
+    @property
+    def untried(self) -> int:
+        """How many ways no state stands for that was yielded or learned of."""
+        return self._unbuilt + sum(search.untried for search in self._searches)
+
+    @property
+    def varied(self) -> frozenset[int]:
+        """The files that a power cut can leave in several ways, where a run is asked for."""
+        pending = (one for search in self._searches for one in search.cut.pending)
+        return frozenset(one.node for one in pending if one.node is not None)
 
     def __iter__(self) -> Iterator[tuple[PowerState, Tree]]:
-        self.untried = self.ways
         seen = self._killed()
-        for cut, share in zip(self._cuts(), self._shares, strict=True):
-            built = 0
-            for losses, repeats in islice(cut.losses(), _LOOKS_FOR_EACH_BUILT * share):
-                if repeats:
-                    self.untried -= 1
-                    continue
-                if built == share:
-                    break
-                built += 1
+        for cut, built in zip(self._cuts(), self._is_built, strict=True):
+            for losses, repeats in cut.losses() if built else ():
                 ordinal, kept = _earliest(cut, losses)
                 state = _named(cut, ordinal, kept)
                 if kept and state is None:
                     continue  # what cannot be named cannot be replayed
-                self.untried -= 1
-                if state is None:
-                    continue  # nothing was lost: a kill's state
+                self._unbuilt -= 1
+                if state is None or repeats:
+                    continue
                 tree = cut.build(losses)
                 known = (tree.digest(), self._output.length_by(state.ordinal))
                 if known not in seen:
                     seen.add(known)
                     yield state, tree
+
+    def candidates(self) -> list[Candidate]:
+        """The ways that are to be run next, as far as the budget goes; none where it is over."""
+        while True:
+            searches = [search for search in self._searches if not search.is_over]
+            left, asked = self._left, 0
+            found: list[Candidate] = []
+            for number, search in enumerate(searches):
+                chosen = search.candidates((left - asked) // (len(searches) - number))
+                asked += len(chosen)
+                found += [one for losses in chosen if (one := self._candidate(search, losses))]
+            if found or not asked:
+                return found
+
+    def spend(self, runs: int) -> None:
+        """So much of the budget is gone."""
+        self._left -= runs
+
+    def _candidate(self, search: Search, losses: Losses) -> Candidate | None:
+        ordinal, kept = _earliest(search.cut, losses)
+        state = _named(search.cut, ordinal, kept)
+        if kept and state is None:
+            search.set_aside(losses)  # what cannot be named cannot be replayed
+            return None
+        after = search.cut.ordinal - search.cut.in_flight
+        return Candidate(state, search.cut.build(losses), after, losses, search)
 
     def tree(self, state: PowerState) -> Tree:
         """Return the directory of a state."""

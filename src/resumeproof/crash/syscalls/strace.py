@@ -15,6 +15,8 @@ from resumeproof.errors import StraceMissing
 _STRING_BYTES: Final = 1 << 25
 """What is written in one piece beyond this is cut short, and said to be not covered."""
 
+_READING: Final = ("read", "readv", "pread64", "preadv", "preadv2", "getdents", "getdents64")
+
 _FORBIDDEN: Final = re.compile(r"^.*strace: .*\bptrace\b.*$", re.MULTILINE)
 
 
@@ -58,7 +60,7 @@ def _asked(calls: Iterable[str], trace: Path) -> list[str]:
         "--strings-in-hex=all",
         f"--string-limit={_STRING_BYTES}",
         "--signal=none",
-        "--raw=read,readv",
+        "--raw=" + ",".join(_READING),
         "--trace=" + ",".join(f"?{name}" for name in sorted(calls)),
         f"--output={trace}",
     ]

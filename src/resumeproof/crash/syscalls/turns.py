@@ -13,7 +13,7 @@ LOCKS: Final = frozenset({"flock"})
 _LOCKING: Final = frozenset(
     {"F_SETLK", "F_SETLKW", "F_SETLK64", "F_SETLKW64", "F_OFD_SETLK", "F_OFD_SETLKW"}
 )
-_PATHS: Final = {
+PATHS: Final[dict[str, tuple[tuple[int | None, int], ...]]] = {
     "open": ((None, 0),),
     "creat": ((None, 0),),
     "openat": ((0, 1),),
@@ -33,7 +33,9 @@ _PATHS: Final = {
     "mkdir": ((None, 0),),
     "mkdirat": ((0, 1),),
 }
-assert _PATHS.keys() == OPENING.keys() | NAMES.keys()
+"""Where the paths of a call stand: the directory's argument, if there is one, and the path's."""
+
+assert PATHS.keys() == OPENING.keys() | NAMES.keys()
 
 
 def contends(step: Step) -> bool:
@@ -41,7 +43,7 @@ def contends(step: Step) -> bool:
     name = step.call.name
     if name in LOCKS or (name == "fcntl" and step.argument(1) in _LOCKING):
         return True
-    return any(_may_be_inside(step, *at) for at in _PATHS.get(name, ()))
+    return any(_may_be_inside(step, *at) for at in PATHS.get(name, ()))
 
 
 def _may_be_inside(step: Step, folder: int | None, path: int) -> bool:

@@ -11,8 +11,10 @@ from pathlib import Path
 
 from resumeproof.crash.clearing import clear_away
 from resumeproof.crash.plan import BASELINE, CrashPlan
+from resumeproof.crash.syscalls.observation import Observation
 from resumeproof.crash.syscalls.operations import Recording, SymbolicLink, Write
 from resumeproof.crash.syscalls.power import PowerLoss, is_power_point
+from resumeproof.crash.syscalls.states import Output
 from resumeproof.crash.syscalls.tree import Tree
 from resumeproof.domain.verdict import Finding, Violation
 from resumeproof.errors import PlanRefused
@@ -25,10 +27,12 @@ from resumeproof.proof.commands.images import (
     add_cut,
     add_killed,
     add_powerless,
+    powerless,
 )
 from resumeproof.proof.commands.recorded import Recorded, Run, record_in, tree_of
 from resumeproof.proof.commands.settings import Settings
 from resumeproof.proof.commands.site import Judged, Site
+from resumeproof.proof.commands.watching import Watched, watch
 from resumeproof.proof.explore import scratch_directory
 from resumeproof.proof.image import copy_image
 from resumeproof.proof.progress import Progress
@@ -97,6 +101,7 @@ class Explorer:
         explored = self.enumerated()
         self._progress.start(len(explored.images.states))
         self._judge(explored)
+        self._search(explored)
         level = explored.images.states[:]
         for _ in range(1, self._settings.depth):
             level = self._deepen(explored, level)
@@ -178,6 +183,38 @@ class Explorer:
 
         numbers = range(first, len(explored.images.images))
         explored.judged += self.court.each(numbers, judge, done)
+
+    def _search(self, explored: Explored) -> None:
+        """Judge power cuts that are too many to be built, going by what the runs before saw."""
+        power = explored.power
+        if power is None:
+            return
+        trial, images = explored.baseline.trial, explored.images
+        output = Output(explored.baseline.recorded.recording)
+        seen: dict[int, Observation] = {}
+
+        def done(image: Image, watched: Watched) -> None:
+            self._progress.advance(
+                [Finding(each.kind, 0, each.detail) for each in watched[0].violations]
+            )
+
+        while candidates := power.candidates():
+            known = len(images.images)
+            numbers = [images.number(each.tree, output.by(each.after)) for each in candidates]
+            new = sorted(set(numbers) - seen.keys())
+            power.spend(len(new))
+            watched = watch(
+                self.court, [images.images[number] for number in new], trial, power.varied, done
+            )
+            for number, (judged, observation) in zip(new, watched, strict=True):
+                seen[number] = observation
+                if number == len(explored.judged):
+                    explored.judged.append(judged)
+            for candidate, number in zip(candidates, numbers, strict=True):
+                candidate.learn(seen[number])
+                if number >= known and candidate.state is not None:
+                    images.states.append(powerless(candidate.state, number))
+                    known = number + 1
 
     def _deepen(self, explored: Explored, level: Sequence[State]) -> list[State]:
         """Record the resume of each state that means something else, and add what it passes."""

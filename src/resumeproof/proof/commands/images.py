@@ -150,9 +150,10 @@ def add_cut(images: Images, recording: Recording, power: PowerLoss, point: Crash
 
 def _cut(images: Images, state: PowerState, tree: Tree, output: Output) -> State:
     after = state.ordinal - state.in_flight
-    return State(
-        plan=str(CrashPlan((state.point,))),
-        after=after,
-        image=images.number(tree, output.by(after)),
-        power=True,
-    )
+    return powerless(state, images.number(tree, output.by(after)))
+
+
+def powerless(state: PowerState, image: int) -> State:
+    """The state of a power cut that leaves an image."""
+    after = state.ordinal - state.in_flight
+    return State(plan=str(CrashPlan((state.point,))), after=after, image=image, power=True)

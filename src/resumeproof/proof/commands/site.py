@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -33,6 +33,7 @@ class Site:
         base.mkdir(parents=True, exist_ok=True)
         self.scene = Scene(base / DIRECTORY_NAME, base / PRINTED_NAME)
         self.origin = base / "origin"
+        self.traced = base / "traced"
         self._scratch = base / "scratch"
 
     def lay_out(self, tree: Tree, printed: bytes) -> Scene:
@@ -53,9 +54,13 @@ class Site:
 
     def judge(self, image: Image, trial: Trial) -> Judged:
         """Resume an image here, and say what comes of it."""
+        return self.judged(image, lambda: trial.violations(self.scene))
+
+    def judged(self, image: Image, violations: Callable[[], Sequence[Violation]]) -> Judged:
+        """Lay an image out, and say what comes of it; `violations` resumes it."""
         scene = self.lay_out(image.tree, image.printed)
         meaning = meaning_digest(image, scene.directory, self._scratch)
         try:
-            return Judged(tuple(self._neutral(trial.violations(scene))), meaning)
+            return Judged(tuple(self._neutral(violations())), meaning)
         finally:
             self.clear()

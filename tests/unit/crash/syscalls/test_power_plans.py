@@ -6,6 +6,8 @@ import pytest
 
 from resumeproof.crash.plan import CrashPoint
 from resumeproof.crash.syscalls import operations as op
+from resumeproof.crash.syscalls.observation import Observation
+from resumeproof.crash.syscalls.pending import Loss
 from resumeproof.crash.syscalls.power import PowerLoss, is_power_point, shares
 from resumeproof.errors import PlanRefused
 from tests.unit.crash.syscalls.recordings import recording, tree
@@ -17,26 +19,49 @@ SYNC = op.Sync(10, "tmp")
 PROMISE = op.Print(b"saved\n")
 
 
-def test_below_the_budget_every_way_is_tried_and_above_it_the_rest_is_counted() -> None:
+def test_below_the_budget_every_way_is_built_and_above_it_runs_are_asked_for() -> None:
     made = recording(*(op.Write(1, "f", 512 * number, b"x") for number in range(12)))
     whole = PowerLoss(made, tree(f=b"a" * 6144), 4096)
     some = PowerLoss(made, tree(f=b"a" * 6144), 100)
 
     assert (whole.ways, some.ways) == (4096, 4096)
     assert len(list(whole)) == 4096 - 13  # a beginning of the writes is what a kill leaves
-    assert whole.untried == 0
-    tried = list(some)
-    assert some.untried == 4096 - 100
-    assert len(tried) == 100 - 13
+    assert (whole.untried, whole.candidates()) == (0, [])
+    assert (list(some), some.untried) == ([], 4096)
+    assert 0 < len(some.candidates()) <= 100
+
+
+def test_no_more_is_asked_for_than_the_budget_allows() -> None:
+    made = recording(*(op.Write(1, "f", 512 * number, b"x") for number in range(12)))
+    power = PowerLoss(made, tree(f=b"a" * 6144), 100)
+    everything = Observation((), opaque=True)
+    asked = 0
+    while candidates := power.candidates():
+        asked += len(candidates)
+        power.spend(len(candidates))
+        for candidate in candidates:
+            candidate.learn(everything)
+
+    assert asked == 100
+    assert power.untried == 4096 - 100
 
 
 def test_a_state_that_no_plan_can_name_is_not_tried() -> None:
-    made = recording(*(op.Write(1, "f", 512 * number, b"x") for number in range(60)))
-    power = PowerLoss(made, tree(f=b"a" * 30720), 300)
-    states = [state for state, _ in power]
+    made = recording(*(op.Write(1, "f", 512 * number, b"x") for number in range(99)))
+    power = PowerLoss(made, tree(f=b"a" * 50688), 300)
+    nothing = Observation(())
+    every_other = tuple(Loss(number) for number in range(1, 99, 2))
+    everything = Observation((), opaque=True)
+    while candidates := power.candidates():
+        power.spend(len(candidates))
+        for candidate in candidates:
+            assert candidate.losses != every_other
+            candidate.learn(everything)
 
-    assert all(len(state.name) <= 64 for state in states)
-    assert power.untried == power.ways - 300
+    assert power.untried > 2**98
+    one = PowerLoss(made, tree(f=b"a" * 50688), 1)
+    one.candidates()[0].learn(nothing)
+    assert one.untried == 0
 
 
 def test_a_budget_is_dealt_out_evenly_and_what_is_left_over_goes_on() -> None:
