@@ -24,8 +24,10 @@ SLOW = (
 )
 MARK_OF_FOLDER = {TESTS / "crash": "crash"} | {TESTS / name: "slow" for name in SLOW}
 
+BROWSER = TESTS / "browser"
+
 settings.register_profile(
-    "gate", max_examples=100, deadline=None, derandomize=True, print_blob=True
+    "gate", max_examples=200, deadline=None, derandomize=True, print_blob=True
 )
 settings.register_profile(
     "campaign", max_examples=2_000, deadline=None, derandomize=False, print_blob=True
@@ -40,6 +42,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for folder, mark in MARK_OF_FOLDER.items():
             if item.path.is_relative_to(folder):
                 item.add_marker(mark)
+    # Side by side and at the front, so that it is one worker that starts a browser.
+    items.sort(key=lambda item: not item.path.is_relative_to(BROWSER))
 
 
 @pytest.fixture(autouse=True)

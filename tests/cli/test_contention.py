@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -20,19 +21,18 @@ CROWD = 8
 
 def all_at_once(desk: Desk, commands: Sequence[Sequence[str]]) -> list[Ran]:
     """Run the commands in processes that all start working at one moment."""
+    place = desk.path.parent / "printed"
+    place.mkdir()
     ready_reader, ready_writer = os.pipe()
     go_reader, go_writer = os.pipe()
-    crowd = [
-        subprocess.Popen(
-            [sys.executable, AT_THE_BARRIER, str(ready_writer), str(go_reader), *words],
-            cwd=desk.path,
-            env=environment(),
-            pass_fds=(ready_writer, go_reader),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        for words in commands
-    ]
+    told = (str(ready_writer), str(go_reader), str(place), json.dumps(commands))
+    crowd = subprocess.Popen(
+        [sys.executable, AT_THE_BARRIER, *told],
+        cwd=desk.path,
+        env=environment(),
+        pass_fds=(ready_writer, go_reader),
+        stdout=subprocess.PIPE,
+    )
     os.close(ready_writer)
     os.close(go_reader)
     arrived = b""
@@ -40,11 +40,11 @@ def all_at_once(desk: Desk, commands: Sequence[Sequence[str]]) -> list[Ran]:
         arrived += piece
     os.close(ready_reader)
     os.close(go_writer)
-    outputs = [process.communicate(timeout=TIMEOUT_SECONDS) for process in crowd]
-    assert len(arrived) == len(commands)
+    statuses = json.loads(crowd.communicate(timeout=TIMEOUT_SECONDS)[0])
+    assert len(arrived) == len(statuses) == len(commands)
     return [
-        Ran(process.returncode, stdout.decode(), stderr.decode())
-        for process, (stdout, stderr) in zip(crowd, outputs, strict=True)
+        Ran(status, *((place / f"{number}.{stream}").read_text() for stream in ("out", "err")))
+        for number, status in enumerate(statuses)
     ]
 
 

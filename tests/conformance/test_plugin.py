@@ -43,8 +43,15 @@ FAILS = f"{AGENT}\ndef test_it(conform):\n    conform(Broken, ['a'])\n"
 def run(pytester: pytest.Pytester, source: str, *arguments: str, ini: str = "") -> pytest.RunResult:
     """Run pytest in a process of its own, with nothing but the plugins that are asked for."""
     pytester.makepyfile(test_it=source)
-    pytester.makeini(f"[pytest]\naddopts = -p no:randomly -p no:asyncio -p no:cacheprovider\n{ini}")
-    return pytester.runpytest_subprocess(*arguments)
+    pytester.makeini(f"[pytest]\naddopts = -p no:cacheprovider\n{ini}")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        return pytester.runpytest_subprocess("-p", "resumeproof", *arguments)
+
+
+def test_pytest_finds_the_plugin_where_it_is_installed(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_it=PASSES)
+    pytester.runpytest_subprocess("-p", "no:asyncio").assert_outcomes(passed=1)
 
 
 def test_the_fixture_returns_the_report_of_a_proof_that_passed(pytester: pytest.Pytester) -> None:
@@ -263,7 +270,7 @@ def test_under_xdist(pytester: pytest.Pytester) -> None:
 def test_it(conform, item):
     assert conform(Agent, [str(item)]).terms.isolation == "inline"
 """
-    result = run(pytester, source, "-n2", "--resumeproof-isolation=inline")
+    result = run(pytester, source, "-p", "xdist", "-n2", "--resumeproof-isolation=inline")
     result.assert_outcomes(passed=4)
 
 
@@ -273,7 +280,7 @@ def test_under_xdist_with_real_deaths(pytester: pytest.Pytester) -> None:
 def test_it(conform, agent):
     conform(agent, ["a"])
 """
-    result = run(pytester, source, "-n2")
+    result = run(pytester, source, "-p", "xdist", "-n2")
     result.assert_outcomes(passed=2, failed=2)
 
 
@@ -298,21 +305,18 @@ async def test_it(conform):
     assert conform(Async, ["a", "b"]).crash_points == 2
     await asyncio.sleep(0)
 """
-    pytester.makepyfile(test_it=source)
-    result = pytester.runpytest_subprocess(
-        "-p",
-        "no:randomly",
-        f"--resumeproof-isolation={isolation}",
-        "-o",
-        "asyncio_default_fixture_loop_scope=function",
-    )
+    chosen = f"--resumeproof-isolation={isolation}"
+    loop = "asyncio_default_fixture_loop_scope = function"
+    result = run(pytester, source, "-p", "asyncio", chosen, ini=loop)
     result.assert_outcomes(passed=1)
 
 
 def test_under_coverage(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(agent=AGENT)
     source = "from agent import *\ndef test_it(conform):\n    conform(Agent, ['a'])\n    Agent\n"
-    result = run(pytester, source, "--cov=agent", "--cov=test_it", "--cov-report=term")
+    result = run(
+        pytester, source, "-p", "pytest_cov", "--cov=agent", "--cov=test_it", "--cov-report=term"
+    )
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["test_it.py * 0 *100%", "TOTAL *"])
     assert [path.name for path in pytester.path.glob(".coverage*")] == [".coverage"]

@@ -34,11 +34,11 @@ def ended(
     """Exit status and certificate of a run in which two scenarios of three differ."""
     text = TESTS.format(happened=HAPPENED, others=others or HAPPENED, before=before)
     (directory / "test_it.py").write_text(text)
-    plugins = ("-p", "tests.crash.certificate", "-p", "no:randomly", "-p", "no:cacheprovider")
+    plugins = ("-p", "tests.crash.certificate", "-p", "xdist", "-p", "no:cacheprovider")
     ran = subprocess.run(
         [sys.executable, "-m", "pytest", *plugins, f"--rootdir={directory}", *words],
         cwd=directory,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
     )

@@ -70,9 +70,12 @@ def lives(
     return seed(kind if drawn_by is None else drawn_by)(live) if chosen.derandomize else live
 
 
-def agree(kind: str, host: Host, record_property: Record) -> None:
+IN_THE_GATE = 12
+"""Examples of each kind; the campaign has as many as its profile says, among all of them."""
+
+
+def agree(kind: str, host: Host, record_property: Record, examples: int) -> None:
     host.kills.clear()
-    examples = settings().max_examples // len(LIVED_KINDS)
     lives(kind, host, settings(max_examples=examples))()
     record_property("kills", dict(host.kills))
     # Lives of which few died would say little of deaths.
@@ -83,7 +86,7 @@ def agree(kind: str, host: Host, record_property: Record) -> None:
 def test_real_kills_come_to_what_the_model_says(
     kind: str, host: Host, record_property: Record
 ) -> None:
-    agree(kind, host, record_property)
+    agree(kind, host, record_property, IN_THE_GATE)
 
 
 @pytest.mark.campaign
@@ -92,7 +95,7 @@ def test_real_kills_come_to_what_the_model_says(
 def test_many_real_kills_come_to_what_the_model_says(
     kind: str, host: Host, record_property: Record
 ) -> None:
-    agree(kind, host, record_property)
+    agree(kind, host, record_property, settings().max_examples // len(LIVED_KINDS))
 
 
 RARE = "key_life_from_last_claim"

@@ -92,7 +92,7 @@ def mutate(data: st.DataObject, whole: Any) -> Any:
 
 
 @given(data=st.data())
-@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_it_is_read_as_the_standard_reads_it(varied: Scene, data: st.DataObject) -> None:
     changed = mutate(data, document(varied))
     problem = shape_problem(changed)
