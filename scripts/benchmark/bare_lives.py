@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, NoReturn
 
-from resumeproof.proof.agent import AgentSubject
+from resumeproof.proof.agent import RECEIVER_NAME, AgentSubject
 from resumeproof.proof.context import Context
 from resumeproof.proof.payload import pack
 from resumeproof.stores.receiver import _INSERT, _SELECT
@@ -106,9 +106,8 @@ class _BareAgent:
     """What `Appending` does, and the receiver for it, with nothing in between."""
 
     def __init__(self, root: Path, life: int) -> None:
-        (database,) = root.glob("*.sqlite3")
         self._life = life
-        self._connection = sqlite3.connect(database, isolation_level=None)
+        self._connection = sqlite3.connect(root / RECEIVER_NAME, isolation_level=None)
         self._connection.execute("PRAGMA synchronous=OFF")
         self.sent = {row[5] for row in self._connection.execute(_SELECT)}
         log = _log(root / "subject")
