@@ -21,6 +21,7 @@ import select
 import signal
 import socket
 import struct
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
@@ -37,6 +38,8 @@ READ_BYTES: Final = 1 << 16
 _PIECE_BYTES: Final = 1 << 10
 _DESCRIPTORS_OF_A_LIFE: Final = 3
 _CHILDREN: Final = "/proc/thread-self/children"
+# How long to wait before looking for dead lives; None where each has a descriptor that tells.
+_LOOK_MILLISECONDS: Final = None if sys.platform == "linux" else 5
 
 # The last field counts the bytes that follow.
 _ORDER: Final = struct.Struct("!II")  # a life's number; its order, or nothing: it is to be killed
@@ -162,15 +165,16 @@ def _serve(link: socket.socket, body_of: BodyOf, foreign: Sequence[int]) -> NoRe
 class _Server:
     def __init__(self, link: socket.socket, body_of: BodyOf) -> None:
         self._link = link
+        # Each life closes it by its number: the method of a socket touches much more.
+        self._number_of_link = link.fileno()
         self._body_of = body_of
         self._heard = bytearray()
-        self._living: dict[int, int] = {}  # numbers by their pids
+        self._living: dict[int, tuple[int, int | None]] = {}  # numbers and pidfds by their pids
         self._descriptors: list[int] = []  # those of the order that is coming in
-        self._wake_read, self._wake_write = os.pipe()
-        os.set_blocking(self._wake_read, False)
-        os.set_blocking(self._wake_write, False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
+        self._poll = select.poll()
+        self._poll.register(link, select.POLLIN)
+        # Of a signal's handler each life would have to rid itself.
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self._streams = StandardStreams()
         # What the lives share with this process stays shared: no collection touches it.
         gc.collect()
@@ -179,15 +183,11 @@ class _Server:
 
     def serve(self) -> None:
         """Fork what is ordered and bury what is dead, until the host is gone."""
-        poll = select.poll()
-        poll.register(self._link, select.POLLIN)
-        poll.register(self._wake_read, select.POLLIN)
         while True:
-            for descriptor, _ in poll.poll():
-                if descriptor == self._wake_read:
-                    self._bury()
-                elif not self._listen():
-                    return
+            ready = self._poll.poll(_LOOK_MILLISECONDS if self._living else None)
+            if any(descriptor == self._number_of_link for descriptor, _ in ready) and not self._listen():
+                return
+            self._bury()
 
     def _listen(self) -> bool:
         """Take an order; False where the host is gone."""
@@ -202,32 +202,43 @@ class _Server:
                 descriptors, self._descriptors = self._descriptors, []
                 self._fork(number, order, descriptors)
             else:
-                for pid in [pid for pid, named in self._living.items() if named == number]:
+                for pid in [pid for pid, (named, _) in self._living.items() if named == number]:
                     kill_life(pid)
         return True
 
     def _fork(self, number: int, order: bytes, descriptors: Sequence[int]) -> None:
         pid = os.fork()
         if pid == 0:
-            self._link.close()
-            os.close(self._wake_read)
-            os.close(self._wake_write)
+            os.close(self._number_of_link)
+            for _, end in self._living.values():
+                if end is not None:
+                    os.close(end)
             up, down, out = descriptors
             # Read in the life, so that nothing of it is left in this process.
             live(self._body(order), LifeChannel(up, down), out, self._streams)
         for descriptor in descriptors:
             os.close(descriptor)
-        self._living[pid] = number
+        self._living[pid] = number, self._end_of(pid)
+
+    def _end_of(self, pid: int) -> int | None:
+        """A descriptor that wakes us when a life is dead, where the system has such."""
+        if sys.platform != "linux":
+            return None
+        end = os.pidfd_open(pid)
+        self._poll.register(end, select.POLLIN)
+        return end
 
     def _body(self, order: bytes) -> Callable[[LifeChannel], object]:
         return lambda channel: self._body_of(pickle.loads(order))(channel)
 
     def _bury(self) -> None:
-        os.read(self._wake_read, _PIECE_BYTES)
         for pid in list(self._living):
             reaped, status = os.waitpid(pid, os.WNOHANG)
             if reaped:
-                number = self._living.pop(pid)
+                number, end = self._living.pop(pid)
+                if end is not None:
+                    self._poll.unregister(end)
+                    os.close(end)
                 left = {} if self._is_all_of(pid) else end_leftovers(pid, self._living.keys())
                 body = pickle.dumps(left) if left else b""
                 self._link.sendall(_DEATH.pack(number, status, len(body)) + body)

@@ -22,12 +22,9 @@ from resumeproof.crash.syscalls.observation import (
 from resumeproof.crash.syscalls.pending import Loss, LossKind, Pending
 from resumeproof.crash.syscalls.sectors import made_of, makes_whole, touches
 from resumeproof.crash.syscalls.tree import Name
-from resumeproof.crash.syscalls.ways import KEPT, Ways, WaySet
+from resumeproof.crash.syscalls.ways import KEPT, Claim, Demand, Fates, Ways
 
 _SECTOR: Final = POSIX.sector_bytes
-
-Demand = tuple[int, int]
-"""The place of a change, and the bits of those fates that it may have had (see `Ways`)."""
 
 
 class Likeness:
@@ -39,7 +36,7 @@ class Likeness:
         self._modes: list[int] = []
         self.files: dict[int, list[int]] = {}
         self.names: dict[Name, list[int]] = {}
-        self._touching: dict[tuple[int, int], Sequence[Demand]] = {}
+        self._touching: dict[tuple[int, int], Sequence[Claim]] = {}
         self.reaches = [
             [_reach(one, loss) for loss in losses]
             for one, losses in zip(cut.pending, ways.losses, strict=True)
@@ -53,17 +50,17 @@ class Likeness:
                 self.names.setdefault(name, []).append(place)
 
     def demands(self, losses: Losses, seen: Observation) -> Sequence[Demand]:
-        """What must have become of which change so that a run goes as the one that saw this.
+        """What must hold of a way so that a run of it goes as the one that saw this.
 
         `losses` are those of the way that it ran. The demands are in the order in which the run
         came to hang on them: up to the first that another way does not meet, it sees the same.
         """
-        fates = self._ways.fates_of(losses)
+        way = self._ways.way_of(losses)
         if seen.opaque:
-            return list(enumerate(fates))
-        held = _Held(self, fates)
+            return [((place, fate),) for place, fate in enumerate(way)]
+        held = _Held(self, way)
         for place in self._modes:
-            held.demand(place, fates[place])  # permissions are never asked for, and always obeyed
+            held.demand((place, way[place]))  # permissions are never asked for, and always obeyed
         for sight in seen.sights:
             held.see(sight)
         return list(held.demands)
@@ -74,7 +71,7 @@ class Likeness:
         assert content is not None, "what is written to is a file"
         return content
 
-    def touching(self, number: int, sector: int) -> Sequence[Demand]:
+    def touching(self, number: int, sector: int) -> Sequence[Claim]:
         """The changes that can touch a sector of a file, each with the fates by which it does."""
         key = number, sector
         if key not in self._touching:
@@ -97,27 +94,27 @@ class Likeness:
 
 
 class _Held:
-    """The demands of one run, whose way has these fates."""
+    """The demands of one run."""
 
-    def __init__(self, likeness: Likeness, fates: WaySet) -> None:
+    def __init__(self, likeness: Likeness, way: Fates) -> None:
         self._likeness = likeness
         self._pending = likeness.cut.pending
-        self._fates = fates
+        self._way = way
         self.demands: dict[Demand, None] = {}
 
-    def demand(self, place: int, bits: int) -> None:
-        self.demands.setdefault((place, bits))
+    def demand(self, *claims: Claim) -> None:
+        self.demands.setdefault(claims)
 
     def see(self, sight: Sight) -> None:
         """Hold fast what was seen."""
         files, names = self._likeness.files, self._likeness.names
         match sight:
             case SawName(name):
-                self._hold_name(names.get(name, ()))
+                self._hold_name(name)
             case SawNames(folder):
-                for name, places in names.items():
+                for name in names:
                     if name[0] == folder:
-                        self._hold_name(places)
+                        self._hold_name(name)
             case SawSize(number) if number in files:
                 self._hold_size(number)
             case SawBytes(number, span) if number in files:
@@ -125,12 +122,30 @@ class _Held:
             case _:
                 pass
 
-    def _hold_name(self, places: Sequence[int]) -> None:
-        """A name is what the last change of it that was kept made of it."""
-        for place in reversed(places):
-            self.demand(place, self._fates[place])
-            if self._fates[place] == KEPT:
-                return
+    def _hold_last(self, changes: Sequence[tuple[Claim, object]], before: object) -> None:
+        """Something is what the last of these changes made of it that touched it at all.
+
+        Each makes something, whatever it finds, by the fates that it has here; `before` is what
+        there was without any. What makes another thing must be followed by what makes the same.
+        """
+        seen = before
+        for (place, bits), made in changes:
+            seen = made if self._way[place] & bits else seen
+        alike: list[Claim] = []
+        for (place, bits), made in reversed(changes):
+            if made == seen:
+                alike.append((place, bits))
+            else:
+                self.demand(*alike, (place, ~bits))
+        if before != seen:
+            self.demand(*alike)
+
+    def _hold_name(self, name: Name) -> None:
+        changes = [
+            ((place, KEPT), (self._pending[place].names or {})[name])
+            for place in self._likeness.names.get(name, ())
+        ]
+        self._hold_last(changes, self._likeness.cut.disk.names.get(name))
 
     def _hold_bytes(self, number: int, span: Span) -> None:
         first, stop = span
@@ -143,60 +158,62 @@ class _Held:
             self._hold_sector(number, sector, part)
 
     def _hold_sector(self, number: int, sector: int, part: slice) -> None:
-        """Part of a sector is what the changes that were kept have made of what the disk held.
-
-        A change that finds there what it makes counts for nothing.
-        """
         touching = self._likeness.touching(number, sector)
         if not touching:
             return
-        held = [self._likeness.on_disk(number).read(sector, _SECTOR).ljust(_SECTOR, b"\0")]
-        for place, bits in touching:
-            touched = self._fates[place] & bits
-            held.append(made_of(self._pending[place], sector, held[-1]) if touched else held[-1])
-        for (place, bits), before, after in reversed(
-            list(zip(touching, held, held[1:], strict=False))
-        ):
-            one = self._pending[place]
-            if before[part] == after[part] == made_of(one, sector, before)[part]:
-                continue
-            if self._fates[place] & bits:
-                self.demand(place, bits)
-                if makes_whole(one, sector):
-                    return
-            else:
-                self.demand(place, ~bits)
+        if not all(makes_whole(self._pending[place], sector) for place, _ in touching):
+            self._hold_changes(touching, sector)
+            return
+        before = self._likeness.on_disk(number).read(sector, _SECTOR).ljust(_SECTOR, b"\0")
+        changes = [
+            (claim, made_of(self._pending[claim[0]], sector, before)[part]) for claim in touching
+        ]
+        self._hold_last(changes, before[part])
+
+    def _hold_changes(self, touching: Sequence[Claim], sector: int) -> None:
+        """What a change leaves of a sector hangs on what it finds: all are held fast."""
+        for place, bits in reversed(touching):
+            touched = self._way[place] & bits
+            self.demand((place, bits if touched else ~bits))
+            if touched and makes_whole(self._pending[place], sector):
+                return
 
     def _hold_size(self, number: int) -> None:
         """A size is that of the last truncation, or what reached farthest behind it since."""
         size = self._size(number)
         cut, base, since = self._base(number)
         self._hold_uncut(since)
+        if cut is not None:
+            self.demand((cut, KEPT))
         # The farthest first: whoever does not meet it has another size, whatever the others did.
         for place in sorted(since, key=lambda place: -self._likeness.reaches[place][0]):
-            self.demand(place, self._likeness.reaching(place, 0, size))
+            self.demand((place, self._likeness.reaching(place, 0, size)))
         if base != size:
-            witness = self._reaching(since, size)
-            self.demand(witness, self._likeness.reaching(witness, size, size))
-        elif cut is not None:
-            self.demand(cut, KEPT)
+            self._hold_one(since, size, size)
 
     def _hold_reach(self, number: int, least: int) -> None:
-        """A file is as long as this, at least, if one change made it so, and none cut it since."""
+        """A file is so long, at least, if one change made it so, and none has cut it since."""
         cut, base, since = self._base(number)
-        if base < least:
-            witness = self._reaching(since, least)
-            self._hold_uncut([place for place in since if place > witness])
-            self.demand(witness, self._likeness.reaching(witness, least))
-            return
-        self._hold_uncut(since)
-        if cut is not None:
-            self.demand(cut, KEPT)
+        if base >= least:
+            self._hold_uncut(since)
+            if cut is not None:
+                self.demand((cut, KEPT))
+        elif any(_cuts_to(self._pending[place]) is not None for place in since):
+            last = [place for place in since if self._reach_of(place) >= least][-1]
+            self._hold_uncut([place for place in since if place > last])
+            self._hold_one([last], least)
+        else:
+            self._hold_one(since, least)
+
+    def _hold_one(self, places: Sequence[int], least: int, most: int = sys.maxsize) -> None:
+        """At least one of these leaves the file so long."""
+        claims = [(place, self._likeness.reaching(place, least, most)) for place in places]
+        self.demand(*(claim for claim in claims if claim[1]))
 
     def _hold_uncut(self, places: Sequence[int]) -> None:
         for place in reversed(places):
             if _cuts_to(self._pending[place]) is not None:
-                self.demand(place, ~KEPT)
+                self.demand((place, ~KEPT))
 
     def _size(self, number: int) -> int:
         _, base, since = self._base(number)
@@ -209,16 +226,12 @@ class _Held:
         places = self._likeness.files[number]
         for index in reversed(range(len(places))):
             size = _cuts_to(self._pending[places[index]])
-            if size is not None and self._fates[places[index]] == KEPT:
+            if size is not None and self._way[places[index]] == KEPT:
                 return places[index], size, places[index + 1 :]
         return None, self._likeness.on_disk(number).size, places
 
-    def _reaching(self, places: Sequence[int], least: int) -> int:
-        """The last change that made a file so long."""
-        return [place for place in places if self._reach_of(place) >= least][-1]
-
     def _reach_of(self, place: int) -> int:
-        return self._likeness.reaches[place][self._fates[place].bit_length() - 1]
+        return self._likeness.reaches[place][self._way[place].bit_length() - 1]
 
 
 def _cuts_to(one: Pending) -> int | None:

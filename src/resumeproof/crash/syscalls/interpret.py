@@ -44,6 +44,7 @@ def interpret(
     to the standard output counts as printed, unless not `printing`. `look` is called with each call
     that has ended, failed or not, before its effect.
     """
+    surroundings = _placed(history, surroundings)
     for event in events:
         if isinstance(event, Ended):
             _take_over(history, event)
@@ -63,6 +64,13 @@ def interpret(
             ordinal = _take_up(_AT_END.get(call.name), step)
             if ordinal is not None or contends(step):
                 history.take_turn(tracee, call, ordinal)
+
+
+def _placed(history: History, surroundings: Surroundings) -> Surroundings:
+    """The same, with a working directory that is in the tree told by its number there."""
+    folder = surroundings.folder
+    number = history.number_named(folder) if isinstance(folder, str) else None
+    return surroundings if number is None else Surroundings(number, surroundings.mask)
 
 
 def _take_up(meaning: Callable[[Step], None] | None, step: Step) -> int | None:

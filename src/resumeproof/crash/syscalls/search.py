@@ -54,11 +54,8 @@ class Search:
         """The open set that a way is in. None: a run stands for it already."""
         if losses in self._picked:
             return self._picked.pop(losses)
-        fates = self._ways.fates_of(losses)
-        for ways in self._open:
-            if all(bits & fate for bits, fate in zip(ways, fates, strict=True)):
-                return ways
-        return None
+        way = self._ways.way_of(losses)
+        return next((ways for ways in self._open if ways.holds(way)), None)
 
     @property
     def is_over(self) -> bool:

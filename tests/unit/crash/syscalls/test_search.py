@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resumeproof.crash.syscalls import operations as op
-from resumeproof.crash.syscalls.alike import Demand, Likeness
+from resumeproof.crash.syscalls.alike import Likeness
 from resumeproof.crash.syscalls.cut import Cut, Losses, cuts
 from resumeproof.crash.syscalls.observation import (
     Observation,
@@ -20,7 +20,7 @@ from resumeproof.crash.syscalls.observation import (
 )
 from resumeproof.crash.syscalls.search import Search
 from resumeproof.crash.syscalls.tree import ROOT, Tree
-from resumeproof.crash.syscalls.ways import Ways
+from resumeproof.crash.syscalls.ways import Demand, Ways, meets
 from tests.unit.crash.syscalls.drawn import origin, programs
 from tests.unit.crash.syscalls.recordings import recording, tree
 
@@ -56,9 +56,8 @@ def ways_of(cut: Cut) -> list[Losses]:
     return [losses for losses, _ in cut.losses()]
 
 
-def meets(ways: Ways, losses: Losses, demands: Sequence[Demand]) -> bool:
-    fates = ways.fates_of(losses)
-    return all(fates[place] & bits for place, bits in demands)
+def meets_all(ways: Ways, losses: Losses, demands: Sequence[Demand]) -> bool:
+    return all(meets(ways.way_of(losses), demand) for demand in demands)
 
 
 @given(programs(), st.lists(SIGHTS, max_size=4))
@@ -67,10 +66,10 @@ def test_ways_that_are_said_to_look_alike_do(made: op.Recording, sights: list[Si
         ways, every = Ways(cut.pending), ways_of(cut)
         for losses in every[:: max(1, len(every) // 5)]:
             demands = Likeness(cut, ways).demands(losses, Observation(sights))
-            assert meets(ways, losses, demands)
+            assert meets_all(ways, losses, demands)
             found = cut.build(losses)
             for other in every:
-                if meets(ways, other, demands):
+                if meets_all(ways, other, demands):
                     built = cut.build(other)
                     assert [shown(one, built) for one in sights] == [
                         shown(one, found) for one in sights
@@ -82,7 +81,7 @@ def test_what_nobody_can_say_is_alike_in_nothing_else(made: op.Recording) -> Non
     for cut in cuts(made, origin()):
         ways, every = Ways(cut.pending), ways_of(cut)
         demands = Likeness(cut, ways).demands(every[0], Observation((), opaque=True))
-        assert [other for other in every if meets(ways, other, demands)] == [every[0]]
+        assert [other for other in every if meets_all(ways, other, demands)] == [every[0]]
 
 
 @given(programs(), st.data())
@@ -91,26 +90,17 @@ def test_a_set_falls_into_pieces_that_share_nothing_and_leave_nothing_out(
 ) -> None:
     for cut in cuts(made, origin()):
         ways, every = Ways(cut.pending), ways_of(cut)
-        places = st.integers(0, len(cut.pending) - 1)
-        demands: list[Demand] = data.draw(
-            st.lists(st.tuples(places, st.integers(1, 7)), max_size=4)
-        )
+        claims = st.tuples(st.integers(0, len(cut.pending) - 1), st.integers(1, 7))
+        drawn = st.lists(st.lists(claims, min_size=1, max_size=3).map(tuple), max_size=4)
+        demands: list[Demand] = data.draw(drawn)
         pieces = list(ways.without(ways.every, demands))
         for losses in every:
-            fates = ways.fates_of(losses)
-            holding = [
-                piece
-                for piece in pieces
-                if all(bits & fate for bits, fate in zip(piece, fates, strict=True))
-            ]
-            assert len(holding) == (not meets(ways, losses, demands))
+            holding = [piece for piece in pieces if piece.holds(ways.way_of(losses))]
+            assert len(holding) == (not meets_all(ways, losses, demands))
         assert all(cut.allows(ways.pick(piece)) for piece in pieces)
-        counted = [sum(_within(ways, losses, piece) for losses in every) for piece in pieces]
+        assert all(piece.holds(ways.way_of(ways.pick(piece))) for piece in pieces)
+        counted = [sum(piece.holds(ways.way_of(losses)) for losses in every) for piece in pieces]
         assert counted == [ways.count(piece) for piece in pieces]
-
-
-def _within(ways: Ways, losses: Losses, piece: tuple[int, ...]) -> bool:
-    return all(bits & fate for bits, fate in zip(piece, ways.fates_of(losses), strict=True))
 
 
 def reader(found: Tree) -> Iterator[tuple[Sight, object]]:
