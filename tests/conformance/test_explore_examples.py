@@ -14,9 +14,6 @@ import pytest
 from tests.cli.desk import Desk
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "explore"
-ALL_WAYS = "20000"
-"""A budget that leaves no power cut of any safe example untried."""
-
 ROWS: list[dict[str, Any]] = json.loads((EXAMPLES / "expected.json").read_text())
 
 pytestmark = pytest.mark.skipif(shutil.which("strace") is None, reason="strace looks on")
@@ -50,8 +47,8 @@ def test_an_example_comes_to_its_verdict(row: dict[str, Any], tmp_path: Path) ->
     check = str(EXAMPLES / row["check"])
     safe = row["kill_safe"] and row["power_safe"]
     question = ["--no-resume", "--check", check, "--power-loss"]
-    if safe:
-        question += ["--budget", ALL_WAYS]
+    if not safe:
+        question += ["--budget", "300"]  # what is wrong is found in few runs
     ran = Desk(tmp_path).run("explore", *question, "--", *command)
     told = ran.document
     assert (ran.status, told["kill_safe"], told["power_safe"], told["invalid"]) == (

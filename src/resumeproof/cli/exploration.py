@@ -160,5 +160,7 @@ class Told:
     def _power(self) -> str:
         power = self.found.explored.power
         assert power is not None
-        left = f"{power.untried} of them were not tried" if power.untried else "all of them tried"
+        left = "all of them tried, or like one that was for all that resume and check read"
+        if power.untried:
+            left = f"{power.untried} of them were not tried"
         return f"power cut, by the device model {POSIX.name!r}: {power.ways} ways to lose, {left}"
