@@ -80,8 +80,8 @@ KEPT_DIRECTORY: Final = "resumeproof-replay"
     type=click.IntRange(1, BUDGET_MAX),
     default=BUDGET,
     show_default=True,
-    help="How many ways of losing power are tried at most. Where there are more, what the resume and "
-    "the check read tells which of them make a difference.",
+    help="How many ways of losing power are tried at most. Where there are more, what the resume "
+    "and the check read tells which of them make a difference.",
 )
 @click.option(
     "--domain",
