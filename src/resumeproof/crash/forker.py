@@ -166,14 +166,15 @@ class _Server:
     def __init__(self, link: socket.socket, body_of: BodyOf) -> None:
         self._link = link
         # Each life closes it by its number: the method of a socket touches much more.
-        self._number_of_link = link.fileno()
+        self._link_number = link.fileno()
         self._body_of = body_of
         self._heard = bytearray()
         self._living: dict[int, tuple[int, int | None]] = {}  # numbers and pidfds by their pids
         self._descriptors: list[int] = []  # those of the order that is coming in
         self._poll = select.poll()
         self._poll.register(link, select.POLLIN)
-        # Of a signal's handler each life would have to rid itself.
+        # Of a handler each life would have to rid itself.
+        signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self._streams = StandardStreams()
         # What the lives share with this process stays shared: no collection touches it.
@@ -184,9 +185,9 @@ class _Server:
     def serve(self) -> None:
         """Fork what is ordered and bury what is dead, until the host is gone."""
         while True:
-            ready = self._poll.poll(_LOOK_MILLISECONDS if self._living else None)
-            if any(descriptor == self._number_of_link for descriptor, _ in ready) and not self._listen():
-                return
+            for descriptor, _ in self._poll.poll(_LOOK_MILLISECONDS if self._living else None):
+                if descriptor == self._link_number and not self._listen():
+                    return
             self._bury()
 
     def _listen(self) -> bool:
@@ -209,7 +210,7 @@ class _Server:
     def _fork(self, number: int, order: bytes, descriptors: Sequence[int]) -> None:
         pid = os.fork()
         if pid == 0:
-            os.close(self._number_of_link)
+            os.close(self._link_number)
             for _, end in self._living.values():
                 if end is not None:
                     os.close(end)
@@ -218,15 +219,11 @@ class _Server:
             live(self._body(order), LifeChannel(up, down), out, self._streams)
         for descriptor in descriptors:
             os.close(descriptor)
-        self._living[pid] = number, self._end_of(pid)
-
-    def _end_of(self, pid: int) -> int | None:
-        """A descriptor that wakes us when a life is dead, where the system has such."""
-        if sys.platform != "linux":
-            return None
-        end = os.pidfd_open(pid)
-        self._poll.register(end, select.POLLIN)
-        return end
+        end = None
+        if sys.platform == "linux":
+            end = os.pidfd_open(pid)
+            self._poll.register(end, select.POLLIN)
+        self._living[pid] = number, end
 
     def _body(self, order: bytes) -> Callable[[LifeChannel], object]:
         return lambda channel: self._body_of(pickle.loads(order))(channel)
