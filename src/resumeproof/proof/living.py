@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from resumeproof.crash.channel import LifeChannel
 from resumeproof.crash.kill import Kill
@@ -44,6 +44,25 @@ class Order:
         """Whether the life stands still there."""
         name, _ = boundary
         return name in self.stands_at and (self.only is None or boundary in self.only)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # As plain values: each life that reads an order would else look up each of their classes.
+        return _ordered, (
+            str(self.root),
+            self.run_id,
+            self.life,
+            self.only_reread,
+            self.dies_at,
+            self.kill.value,
+            self.stands_at,
+            self.only,
+            self.traced,
+        )
+
+
+def _ordered(root: str, *rest: Any) -> Order:
+    run_id, life, only_reread, dies_at, kill, *others = rest
+    return Order(Path(root), run_id, life, only_reread, dies_at, Kill(kill), *others)
 
 
 @dataclass(frozen=True)
