@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -47,8 +48,9 @@ def test_what_is_left_behind_fails_the_test(
     ran = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-c", "/dev/null", "--rootdir", tmp_path),
-            *("-W", "error", "-p", "no:cacheprovider", "-p", "no:asyncio", tmp_path),
+            *("-W", "error", "-p", "no:cacheprovider", tmp_path),
         ],
+        env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
     )

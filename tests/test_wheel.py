@@ -58,8 +58,9 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
 
 def test_the_demo_runs_from_the_wheel_alone(wheel: Path, tmp_path: Path) -> None:
     environment = tmp_path / "environment"
-    run(sys.executable, "-m", "venv", environment, cwd=tmp_path)
-    run(environment / "bin" / "python", "-m", "pip", "install", "-q", wheel, cwd=tmp_path)
+    run(sys.executable, "-m", "venv", "--without-pip", environment, cwd=tmp_path)
+    into = ("--python", environment / "bin" / "python")
+    run(sys.executable, "-m", "pip", *into, "install", "-q", wheel, cwd=tmp_path)
     run(environment / "bin" / "resumeproof", "demo", "--output-dir", "out", cwd=tmp_path)
     receipt = json.loads((tmp_path / "out" / "receipt.json").read_text())
     assert receipt["totals"]["effects"] == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from dataclasses import replace
+from functools import cache as once
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 
 from resumeproof.cli import main
 from resumeproof.lab import catalogue
+from resumeproof.lab import selftest as proving
 from resumeproof.lab.catalogue import ENTRIES
 from resumeproof.lab.catalogue.entry import Entry, correct
 from resumeproof.lab.selftest import try_entry
@@ -80,18 +82,18 @@ def test_what_it_prints_for_programs(selftest: Selftest) -> None:
     assert (status, json.loads(printed)) == (0, told)
 
 
-def test_it_says_that_the_labs_own_driver_goes_through_the_same_proof(selftest: Selftest) -> None:
+def test_it_says_that_the_labs_own_driver_goes_through_the_same_proof(
+    selftest: Selftest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proving, "try_entry", once(proving.try_entry))
     status, printed = selftest(LAB, SABOTAGED, form="text")
     said = (
         "the lab's own driver goes through the same proof at all six boundaries, killed twice: "
         "it passes under 1 of 1 tool contracts"
     )
     assert (status, printed.splitlines()[-1]) == (0, said)
-
-
-def test_it_says_so_for_programs(selftest: Selftest) -> None:
-    _, printed = selftest(LAB, SABOTAGED)
-    assert json.loads(printed)["own_driver"] == {"proofs": 1, "passed": 1}
+    _, for_programs = selftest(LAB, SABOTAGED)
+    assert json.loads(for_programs)["own_driver"] == {"proofs": 1, "passed": 1}
 
 
 def test_an_own_driver_that_is_condemned_does_not_pass(selftest: Selftest) -> None:
