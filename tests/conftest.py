@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,15 +54,25 @@ def nothing_left_behind() -> Iterator[None]:
     What was left is ended, so that one test's leak is not the next one's failure or the run's hang.
     """
     this = psutil.Process()
-    children, files = set(this.children()), _open_files(this)
+    children, files = set(_children(this)), _open_files(this)
     yield
-    left = [child for child in this.children(recursive=True) if child not in children]
+    left = [child for child in _children(this) if child not in children]
     described = [f"{child.pid} {child.name()} ({child.status()})" for child in left]
     for child in left:
         child.kill()
     psutil.wait_procs(left, timeout=10)
     opened = [path for path, _ in _open_files(this) - files]
     assert (described, opened) == ([], []), "left behind: child processes, open files"
+
+
+def _children(process: psutil.Process) -> list[psutil.Process]:
+    """This process's children and theirs. Whether there is any the kernel tells at once."""
+    if hasattr(os, "waitid"):
+        try:
+            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return []
+    return process.children(recursive=True)
 
 
 def _open_files(process: psutil.Process) -> set[tuple[str, int]]:
