@@ -23,7 +23,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from resumeproof.crash.adoption import permit_tracing
-from resumeproof.crash.kill import Kill, die
+from resumeproof.crash.kill import Kill, die, kill_life
 
 if TYPE_CHECKING:
     import ctypes
@@ -109,6 +109,9 @@ def send_copy_to_death(kill: Kill) -> int:
         copy = _fork_bare()
         if copy == 0:
             die(kill)
+        if kill is Kill.SIGKILL:
+            # Its own would be the same death, but this one it need not even wake for.
+            kill_life(copy)
         return os.waitpid(copy, 0)[1]
     finally:
         if ignores:
