@@ -4,14 +4,14 @@ it is. Source: sqlite.org/fileformat2.html, sections 3 and 4.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from io import FileIO
 from pathlib import Path
 
 from resumeproof.stores.kind import StoreKind
+from resumeproof.stores.wal import WAL_HEADER_BYTES, Frame, checked, frames_by_salt, number
 
 HEADER_BYTES = 100
-WAL_HEADER_BYTES = 32
-FRAME_HEADER_BYTES = 24
 JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 # What changes in page 1 when a store goes to WAL and back: format versions, change counter,
 # version-valid-for and the library's version.
@@ -32,11 +32,6 @@ def bytes_of(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
-
-
-def number(block: bytes, offset: int) -> int:
-    """The big-endian 32-bit number at `offset`."""
-    return int.from_bytes(block[offset : offset + 4], "big")
 
 
 def page_bytes_of(header: bytes) -> int:
@@ -71,8 +66,22 @@ def wal_refusal(wal: Path, header: bytes, kind: StoreKind) -> str | None:
             return None  # SQLite ignores it as well
         if number(start, 8) != page_bytes:
             return "the -wal beside it is a stranger's (another page size)"
-        newest = _committed_header(stream, start[16:24], page_bytes)
-    return None if newest is None else version_refusal(newest, kind)
+        frames = [*frames_by_salt(stream, start)]
+        refusal = _refusal_of_newest(stream, frames, kind)
+        if refusal is None:
+            return None
+        # A power cut can leave heads without their pages. To check them all takes its time.
+        return _refusal_of_newest(stream, frames[: checked(stream, start, frames)], kind)
+
+
+def _refusal_of_newest(stream: FileIO, frames: Sequence[Frame], kind: StoreKind) -> str | None:
+    """What speaks against the newest page 1 that was committed to the WAL."""
+    last = max((index for index, frame in enumerate(frames) if frame.commits), default=-1)
+    first_pages = [frame for frame in frames[: last + 1] if frame.page == 1]
+    if not first_pages:
+        return None
+    stream.seek(first_pages[-1].body_at)
+    return version_refusal(stream.read(HEADER_BYTES), kind)
 
 
 def _begins_a_wal(start: bytes) -> bool:
@@ -90,23 +99,6 @@ def wal_settled(wal: Path) -> bool:
     with wal.open("rb") as stream:
         start = stream.read(WAL_HEADER_BYTES + 1)
     return not start or (len(start) > WAL_HEADER_BYTES and _begins_a_wal(start))
-
-
-def _committed_header(stream: FileIO, salts: bytes, page_bytes: int) -> bytes | None:
-    """The database header in the newest page 1 that was committed to the WAL."""
-    pending: bytes | None = None
-    committed: bytes | None = None
-    frame_at = WAL_HEADER_BYTES
-    while True:
-        stream.seek(frame_at)
-        frame = stream.read(FRAME_HEADER_BYTES)
-        if len(frame) < FRAME_HEADER_BYTES or frame[8:16] != salts:
-            return committed
-        if number(frame, 0) == 1:
-            pending = stream.read(HEADER_BYTES)
-        if number(frame, 4):  # a commit frame bears the size of the database after it
-            committed = pending
-        frame_at += FRAME_HEADER_BYTES + page_bytes
 
 
 def journal_refusal(journal: Path, first_page: bytes) -> str | None:

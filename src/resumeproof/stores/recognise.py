@@ -12,17 +12,16 @@ from pathlib import Path
 from resumeproof.errors import StoreRefused
 from resumeproof.stores.companions import (
     HEADER_BYTES,
-    WAL_HEADER_BYTES,
     beside,
     bytes_of,
     journal_refusal,
-    number,
     page_bytes_of,
     version_refusal,
     wal_refusal,
 )
 from resumeproof.stores.kind import StoreKind
 from resumeproof.stores.place import Inode, cause_of, inode_of, raw, read_at, stat_store
+from resumeproof.stores.wal import WAL_HEADER_BYTES, number
 
 MAGIC = b"SQLite format 3\0"
 LARGEST_PAGE_BYTES = 65536

@@ -10,13 +10,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from resumeproof.errors import ResumeproofError, StoreUnavailable
-from resumeproof.stores.companions import WAL_HEADER_BYTES, beside
+from resumeproof.stores.companions import beside
 from resumeproof.stores.gate import POLL_SECONDS
 from resumeproof.stores.kind import StoreKind
 from resumeproof.stores.place import cause_of, is_held, raw
 from resumeproof.stores.protocols import Durability
 from resumeproof.stores.recognise import Recognised, recognise
 from resumeproof.stores.sqlite import connect, durability_of
+from resumeproof.stores.wal import WAL_HEADER_BYTES
 
 WRITING = Durability("wal", "full")
 _BUSY = frozenset({5, 6})

@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -169,6 +170,27 @@ def test_a_wal_that_holds_nothing_is_no_strangers(tmp_path: Path, bytes_kept: in
     with open_writer(path, TOY):
         pass
     assert facts(path) == ["seed", "second"]
+
+
+@pytest.mark.parametrize("opened", [open_writer, open_reader], ids=["writer", "reader"])
+@pytest.mark.parametrize("kept", [0, 512], ids=["nothing", "a sector"])
+def test_a_frame_that_a_power_cut_left_hollow_says_nothing(
+    tmp_path: Path, kept: int, opened: Callable[..., Any]
+) -> None:
+    """Heads of frames can be on the disk without their pages: SQLite goes by their checksums."""
+    path = tmp_path / "store.sqlite3"
+    create(path, TOY, seed=seed)
+    with Child(DIE_AFTER_COMMIT.format(kind="TOY").replace("second", "x" * 9000), path) as child:
+        child.expect("committed")
+        child.kill()
+    wal = path.with_name("store.sqlite3-wal")
+    frames = range(32, wal.stat().st_size, 24 + 4096)
+    content = wal.read_bytes()
+    (first_page,) = (at for at in frames if content[at : at + 4] == b"\0\0\0\1")
+    altered(wal, first_page + 24 + kept, bytes(4096 - kept))
+
+    with opened(path, TOY) as store:
+        assert [str(text) for (text,) in store.rows("SELECT text FROM fact")] == ["seed"]
 
 
 def a_directory(path: Path) -> None:
