@@ -91,6 +91,29 @@ def test_what_a_forked_life_did_is_recorded_and_not_what_it_printed(stage: Stage
 
 
 @needs_strace
+def test_what_a_life_does_that_began_in_the_directory_is_recorded(tmp_path: Path) -> None:
+    directory = tmp_path / "directory"
+    directory.mkdir()
+
+    def body_of(order: object) -> Callable[[LifeChannel], object]:
+        def body(channel: LifeChannel) -> None:
+            os.chdir(directory)
+            channel.await_tracer()
+            Path("made").write_bytes(b"here")
+
+        return body
+
+    with (
+        LifeHost(body_of) as host,
+        LifeRecorder(directory, tmp_path / "origin", tmp_path / "scratch") as recorder,
+    ):
+        host.run(None, timeout_seconds=60.0, attach=recorder.attach)
+        recording = recorder.recording()
+    assert [getattr(call.operation, "path", None) for call in recording.calls] == ["made", "made"]
+    assert (recording.not_covered, recording.outside) == ((), ())
+
+
+@needs_strace
 def test_a_life_that_is_recorded_comes_to_its_end(stage: Stage) -> None:
     with stage.recorder() as recorder:
         life = stage.live("recorded", recorder.attach)
