@@ -24,6 +24,10 @@ from resumeproof.crash.syscalls.sectors import made_of, makes_whole, touches
 from resumeproof.crash.syscalls.tree import Name
 from resumeproof.crash.syscalls.ways import KEPT, Claim, Demand, Fates, Ways
 
+FATES_MAX: Final = 3_000
+"""More fates of the changes of one cut, as a write of megabytes has, would take too long to hold
+against what was seen; each run stands for itself then."""
+
 _SECTOR: Final = POSIX.sector_bytes
 
 
@@ -56,7 +60,7 @@ class Likeness:
         came to hang on them: up to the first that another way does not meet, it sees the same.
         """
         way = self._ways.way_of(losses)
-        if seen.opaque:
+        if seen.opaque or sum(map(len, self._ways.losses)) > FATES_MAX:
             return [((place, fate),) for place, fate in enumerate(way)]
         held = _Held(self, way)
         for place in self._modes:

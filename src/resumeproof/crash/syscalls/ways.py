@@ -58,8 +58,9 @@ class Ways:
             [self._places[needed] for needed in one.needs if needed in self._places]
             for one in pending
         ]
+        # The torn come last.
         self._torn = [
-            sum(1 << bit for bit, loss in enumerate(losses) if _is_torn(loss))
+            (1 << len(losses)) - (1 << sum(not _is_torn(loss) for loss in losses))
             for losses in self.losses
         ]
         self._preferred = [
