@@ -15,6 +15,7 @@ from tests.cli.desk import TIMEOUT_SECONDS, Desk, environment, on_a_terminal
 
 JOBS = ("--inputs", "jobs.json")
 BROKEN = ("conform", "agent:Broken", *JOBS)
+UNSHRUNK = (*BROKEN, "--no-shrink")
 MENDED = ("conform", "agent:Mended", *JOBS)
 
 
@@ -64,7 +65,7 @@ def test_text_is_the_report(desk: Desk) -> None:
     assert (ran.status, ran.stdout, ran.stderr) == (0, report, "")
 
 
-@pytest.mark.parametrize(("words", "colour"), [(MENDED, 32), (BROKEN, 31)], ids=["pass", "fail"])
+@pytest.mark.parametrize(("words", "colour"), [(MENDED, 32), (UNSHRUNK, 31)], ids=["pass", "fail"])
 def test_the_verdict_has_its_colour_on_a_terminal(
     words: tuple[str, ...], colour: int, desk: Desk
 ) -> None:
@@ -139,7 +140,7 @@ CONTRACTS = {
 def test_the_receiver_keeps_its_contract(
     words: tuple[str, ...], status: int, kinds: list[str], desk: Desk
 ) -> None:
-    ran = desk.call(*BROKEN, *words)
+    ran = desk.call(*UNSHRUNK, *words)
     found = [each["kind"] for each in ran.document["findings"]]
     assert (ran.status, found) == (status, kinds)
 
@@ -222,7 +223,7 @@ def test_the_replay_says_all_that_decides_the_scenario(desk: Desk) -> None:
 
 
 def test_the_report_directory_verifies(desk: Desk) -> None:
-    desk.call(*BROKEN, "--report", "evidence")
+    desk.call(*UNSHRUNK, "--report", "evidence")
     assert sorted(path.name for path in (desk.path / "evidence").iterdir()) == [
         "receipt.json",
         "report.html",
@@ -236,7 +237,7 @@ def test_the_report_directory_verifies(desk: Desk) -> None:
 
 
 def test_a_changed_receipt_file_does_not_verify(desk: Desk) -> None:
-    desk.call(*BROKEN, "--report", "evidence")
+    desk.call(*UNSHRUNK, "--report", "evidence")
     receipt = desk.path / "evidence" / "receipt.json"
     receipt.write_text(receipt.read_text().replace('"passed": false', '"passed": true'))
     ran = desk.call("verify", "evidence")
@@ -247,7 +248,7 @@ def test_a_changed_receipt_file_does_not_verify(desk: Desk) -> None:
 
 def test_two_proofs_leave_the_same_bytes(desk: Desk) -> None:
     for name in ("one", "two"):
-        desk.call(*BROKEN, "--report", name)
+        desk.call(*UNSHRUNK, "--report", name)
     one, two = (
         {path.name: path.read_bytes() for path in (desk.path / name).iterdir()}
         for name in ("one", "two")
@@ -262,7 +263,7 @@ def test_evidence_is_never_overwritten(desk: Desk) -> None:
 
 
 def test_junit_has_a_case_for_each_scenario(desk: Desk) -> None:
-    desk.call(*BROKEN, "--junit", "junit.xml")
+    desk.call(*UNSHRUNK, "--junit", "junit.xml")
     (suite,) = ElementTree.parse(desk.path / "junit.xml").getroot()
     assert (suite.attrib["tests"], suite.attrib["failures"]) == ("5", "2")
 
@@ -270,7 +271,7 @@ def test_junit_has_a_case_for_each_scenario(desk: Desk) -> None:
 def test_the_jobs_summary_is_appended_to(desk: Desk) -> None:
     summary = desk.path / "summary.md"
     summary.write_text("before\n")
-    ran = desk.call(*BROKEN, env={"GITHUB_STEP_SUMMARY": str(summary)})
+    ran = desk.call(*UNSHRUNK, env={"GITHUB_STEP_SUMMARY": str(summary)})
     before, _, rest = summary.read_text().partition("\n")
     assert (ran.status, ran.stderr, before) == (1, "", "before")
     assert rest.startswith("### resumeproof: agent\\:Broken\n")
@@ -282,7 +283,7 @@ def test_a_summary_that_cannot_be_written_changes_no_verdict(desk: Desk) -> None
 
 
 def test_findings_are_annotations_on_github(desk: Desk) -> None:
-    ran = desk.call(*BROKEN, env={"GITHUB_ACTIONS": "true"})
+    ran = desk.call(*UNSHRUNK, env={"GITHUB_ACTIONS": "true"})
     assert [line.partition("::crash")[0] for line in ran.stderr.splitlines()] == [
         "::error title=resumeproof%3A effect_replayed in agent%3ABroken"
     ] * 2
