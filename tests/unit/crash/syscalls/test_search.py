@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,7 +21,7 @@ from resumeproof.crash.syscalls.observation import (
 )
 from resumeproof.crash.syscalls.search import Search
 from resumeproof.crash.syscalls.tree import ROOT, Tree
-from resumeproof.crash.syscalls.ways import Demand, Ways, meets
+from resumeproof.crash.syscalls.ways import KEPT, Demand, Ways, meets
 from tests.unit.crash.syscalls.drawn import origin, programs
 from tests.unit.crash.syscalls.recordings import recording, tree
 
@@ -52,6 +53,10 @@ def shown(sight: Sight, found: Tree) -> object:
             return {name: number for name, number in found.names.items() if name[0] == folder}
 
 
+def modes(found: Tree) -> dict[int, int]:
+    return {number: node.mode for number, node in found.nodes.items()}
+
+
 def ways_of(cut: Cut) -> list[Losses]:
     return [losses for losses, _ in cut.losses()]
 
@@ -74,6 +79,35 @@ def test_ways_that_are_said_to_look_alike_do(made: op.Recording, sights: list[Si
                     assert [shown(one, built) for one in sights] == [
                         shown(one, found) for one in sights
                     ]
+                    assert modes(built) == modes(found)
+
+
+@pytest.mark.parametrize("span", [(200, 600), (0, 512), (512, 1024)])
+def test_what_hangs_on_what_was_there_before_is_alike_only_with_it(span: tuple[int, int]) -> None:
+    made = recording(
+        op.Write(1, "a", 0, b"x" * 800),
+        op.Truncate(1, "a", 300),
+        op.Write(1, "a", 1100, b"y" * 100),
+        op.Allocate(1, "a", 250, 300, True, True),
+    )
+    (cut,) = cuts(made, tree(a=b"a" * 1000))
+    ways, every, sight = Ways(cut.pending), ways_of(cut), SawBytes(1, span)
+    for losses in every:
+        demands = Likeness(cut, ways).demands(losses, Observation([sight]))
+        alike = [other for other in every if meets_all(ways, other, demands)]
+        shows = {shown(sight, cut.build(other)) for other in alike}
+        assert shows == {shown(sight, cut.build(losses))}
+
+
+def test_a_set_with_alternatives_counts_each_way_once() -> None:
+    made = recording(*(op.Write(1, "a", 512 * number, b"x" * 512) for number in range(4)))
+    (cut,) = cuts(made, tree(a=b"a" * 2048))
+    ways, every = Ways(cut.pending), ways_of(cut)
+    either: Demand = ((0, KEPT), (1, KEPT))
+    other: Demand = ((1, KEPT), (2, KEPT), (3, KEPT))
+    pieces = list(ways.without(ways.every, [either, other, ((3, KEPT),)]))
+    assert [ways.count(piece) for piece in pieces] == [4, 1, 5]
+    assert [sum(piece.holds(ways.way_of(one)) for one in every) for piece in pieces] == [4, 1, 5]
 
 
 @given(programs())
