@@ -1,4 +1,4 @@
-"""A scenario - a life killed, one resumed, one that re-reads, a verdict - against its bare forks.
+"""A scenario - a life killed, one resumed, its end re-read if it is new - against its bare forks.
 
 The floor is as many lives with nothing round them: see `benchmark.bare_lives`.
 """

@@ -84,7 +84,7 @@ class Worker:
         order = self._stage.order(self._settings.run_id, 1)
         life = self._stage.run(order)
         outcome = sound_outcome(life, "the baseline")
-        seen = self._stage.look(life, order)
+        seen = self._stage.look(life, order, in_full=True)
         if seen.hung or seen.raised is not None:
             how = seen.raised or "it did not end in time"
             raise SubjectFailed("the baseline's fresh life", how)

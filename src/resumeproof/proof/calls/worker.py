@@ -121,7 +121,7 @@ class CallWorker:
         return Ground(baseline, files.without(differing), differing, run)
 
     def _baseline_seen(self, life: ForkedLife, order: Order) -> Seen:
-        seen = self._stage.look(life, order)
+        seen = self._stage.look(life, order, in_full=True)
         if seen.hung or seen.raised is not None:
             how = seen.raised or "it did not end in time"
             raise SubjectFailed("the baseline's fresh life", how)
@@ -138,7 +138,7 @@ class CallWorker:
         ended = self._stage.run(order)
         if keep is not None:
             keep_life(keep, life, self._site.root, ended)
-        return Resumed(self._stage.look(ended, order), self._files(), meaning)
+        return Resumed(self._stage.look(ended, order, in_full=True), self._files(), meaning)
 
     def record(self, image: Tree, life: int) -> Run:
         """Record the resume of an image, and tell what a kill can leave of it."""
@@ -165,7 +165,7 @@ class CallWorker:
                 return None, None
             self._site.lay_out(image)
             after = self._order(run.life + 1)
-            seen = self._stage.look(self._stage.run(after), after)
+            seen = self._stage.look(self._stage.run(after), after, in_full=True)
             return None, Resumed(seen, self._files(), "")
 
     def _deaths(self, recorded: Recorded) -> Iterator[Death]:
