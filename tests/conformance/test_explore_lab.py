@@ -18,6 +18,7 @@ CALLED = Path(__file__).parent / "explored_lab.py"
 STORES = ("--journal", JOURNAL, "--ledger", LEDGER)
 
 CAMPAIGN_SECONDS = 7_200
+BUDGET = "30"
 ENOUGH = "100000"
 """A budget that leaves no way to lose power untried; some ten thousand runs are made."""
 
@@ -82,11 +83,11 @@ def desk(tmp_path: Path) -> Desk:
 
 
 def test_the_lab_survives_kills_and_power_cuts(desk: Desk) -> None:
-    status, told = explored(desk, "--budget", "150", key="k1", check="settled")
+    status, told = explored(desk, "--budget", BUDGET, key="k1", check="settled")
     # Of power cuts no more is known than that none was found to fail: most were not tried.
     safe = told["kill_safe"], told["power_safe"]
     assert (status, safe, told["invalid"]) == (0, (True, None), []), told["findings"]
-    assert told["certificate"]["enumerated"] > 150
+    assert told["certificate"]["enumerated"] > int(BUDGET)
 
 
 @pytest.mark.campaign
@@ -104,7 +105,7 @@ def test_the_lab_survives_being_killed_and_cut_off_twice(
 
 def test_a_journal_that_is_not_synced_is_found_by_the_ledger(desk: Desk) -> None:
     env = changed(desk.path, NORMAL)
-    status, told = explored(desk, "--budget", "150", key="k1", check="settled", env=env)
+    status, told = explored(desk, "--budget", BUDGET, key="k1", check="settled", env=env)
     details = {each["detail"] for each in told["findings"]}
     assert (status, told["kill_safe"], told["power_safe"]) == (1, True, False)
     assert "('unknown', 'journal_rewound', 1)" in details
@@ -112,7 +113,7 @@ def test_a_journal_that_is_not_synced_is_found_by_the_ledger(desk: Desk) -> None
 
 def test_without_the_ledgers_memory_of_attempts_an_effect_is_doubled(desk: Desk) -> None:
     env = changed(desk.path, NORMAL, *NOT_UNIQUE)
-    given = ("--budget", "150", "--ledger", LEDGER)
+    given = ("--budget", BUDGET, "--ledger", LEDGER)
     status, told = explored(desk, *given, key=None, check="honest", env=env)
     kinds = {(each["power_loss"], each["kind"]) for each in told["findings"]}
     assert (status, (True, "effect_replayed") in kinds) == (1, True), kinds
