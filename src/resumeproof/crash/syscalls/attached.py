@@ -27,6 +27,8 @@ from resumeproof.errors import TracingForbidden
 
 _END_SECONDS: Final = 10.0
 _READ_BYTES: Final = 1 << 12
+_WATCHED_STRING_BYTES: Final = 64
+"""Enough for an access control list; what else a life writes says nothing of what it saw."""
 
 
 class _Tracer:
@@ -127,7 +129,10 @@ class LifeObserver(_Tracer):
     def attach(self, process: int) -> None:
         """Watch this waiting process from here on. Raises `TracingForbidden`."""
         self._surroundings = surroundings_of(process)
-        self.start(attaching_line(process, WATCHED_CALLS, self.trace))
+        words = attaching_line(
+            process, WATCHED_CALLS, self.trace, string_bytes=_WATCHED_STRING_BYTES
+        )
+        self.start(words)
 
     def observation(self) -> Observation:
         """What the life saw, now that it is dead."""

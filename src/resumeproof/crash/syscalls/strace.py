@@ -47,18 +47,23 @@ def command_line(
     ]
 
 
-def attaching_line(process: int, calls: Iterable[str], trace: Path) -> list[str]:
-    """The command that does the same to a process that is there, and says so once it has it."""
-    return [find_strace(), *_asked(calls, trace), f"--attach={process}"]
+def attaching_line(
+    process: int, calls: Iterable[str], trace: Path, *, string_bytes: int = _STRING_BYTES
+) -> list[str]:
+    """The command that does the same to a process that is there, and says so once it has it.
+
+    Of what is written so many bytes are told at most; names are always told whole, strace(1).
+    """
+    return [find_strace(), *_asked(calls, trace, string_bytes), f"--attach={process}"]
 
 
-def _asked(calls: Iterable[str], trace: Path) -> list[str]:
+def _asked(calls: Iterable[str], trace: Path, string_bytes: int = _STRING_BYTES) -> list[str]:
     return [
         "--follow-forks",
         "--syscall-number",
         "--decode-fds=path",
         "--strings-in-hex=all",
-        f"--string-limit={_STRING_BYTES}",
+        f"--string-limit={string_bytes}",
         "--signal=none",
         "--raw=" + ",".join(_READING),
         "--trace=" + ",".join(f"?{name}" for name in sorted(calls)),
