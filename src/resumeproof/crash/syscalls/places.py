@@ -78,7 +78,12 @@ class Places:
 
     def resolve(self, base: Folder, path: str, *, follow: bool = True) -> Place | None:
         """Walk a path. `follow` a symbolic link that is its last part; None if it leads nowhere."""
-        here: Folder = self._enter("/") if path.startswith("/") else base
+        here: Folder = base
+        if path.startswith(f"{self.root}/"):
+            # No link leads to the root, so that nobody need walk there.
+            here, path = ROOT, path[len(self.root) :]
+        elif path.startswith("/"):
+            here = self._enter("/")
         parts = path.split("/")[::-1]
         links = 0
         while parts:
