@@ -34,7 +34,7 @@ def _copy_directory(source: str, target: str) -> None:
             destination = f"{target}/{entry.name}"
             mode = entry.stat(follow_symlinks=False).st_mode
             if stat.S_ISREG(mode):
-                _copy_file(entry.path, destination)
+                _copy_file(entry.path, destination, mode)
             elif stat.S_ISDIR(mode):
                 _copy_directory(entry.path, destination)
             elif stat.S_ISLNK(mode):
@@ -42,9 +42,10 @@ def _copy_directory(source: str, target: str) -> None:
     shutil.copystat(source, target)
 
 
-def _copy_file(source: str, target: str) -> None:
+def _copy_file(source: str, target: str, mode: int) -> None:
     with open(source, "rb", buffering=0) as original, open(target, "xb", buffering=0) as copy:
         shutil.copyfileobj(original, copy, _READ_BYTES)
+        os.chmod(target, stat.S_IMODE(mode))  # noqa: PTH101
 
 
 def byte_digest(directory: Path, *, without: tuple[str, ...] = ()) -> str:
