@@ -21,8 +21,8 @@ from resumeproof.errors import SubjectFailed
 from resumeproof.proof.image import state_digest
 from resumeproof.proof.lives import Host
 from resumeproof.proof.living import Boundary, LifeOutcome, LivingSubject, Order, Remains
-from resumeproof.proof.look import difference, left_behind, sound_outcome, verify_forked_kill
-from resumeproof.proof.oracle import Seen, judge_baseline
+from resumeproof.proof.look import left_behind, sound_outcome, verify_forked_kill
+from resumeproof.proof.oracle import Seen
 from resumeproof.proof.recall import Recall
 from resumeproof.proof.sample import Course, require_alike
 from resumeproof.proof.share import Baseline, NotShareable, Settings, Share, scenario_run_id
@@ -39,6 +39,14 @@ class _Killed:
     lives: Sequence[ForkedLife]
     committed: Sequence[int]
     problem: str | None = None
+
+
+@dataclass(frozen=True)
+class BaselineRun:
+    """A life without a crash: what there was to see of it in the end, and what it brought there."""
+
+    seen: Seen
+    outcome: LifeOutcome
 
 
 class Worker:
@@ -66,20 +74,8 @@ class Worker:
 
     # -- the baseline --------------------------------------------------------------------------
 
-    def baseline(self) -> Baseline:
-        """Run the subject twice without a crash. Raises `SubjectFailed` where it fails."""
-        first, outcome = self._undisturbed()
-        second, _ = self._undisturbed()
-        return Baseline(
-            seen=first,
-            passed=outcome.passed,
-            findings=tuple(judge_baseline(first)),
-            nondeterminism=difference(first, second),
-            unshareable="it asks for its run id" if outcome.run_id_was_read else None,
-            awaited=outcome.awaited,
-        )
-
-    def _undisturbed(self) -> tuple[Seen, LifeOutcome]:
+    def baseline_run(self) -> BaselineRun:
+        """Run the subject without a crash. Raises `SubjectFailed` where it fails."""
         self._site.lay_out()
         order = self._stage.order(self._settings.run_id, 1)
         life = self._stage.run(order)
@@ -88,7 +84,7 @@ class Worker:
         if seen.hung or seen.raised is not None:
             how = seen.raised or "it did not end in time"
             raise SubjectFailed("the baseline's fresh life", how)
-        return seen, outcome
+        return BaselineRun(seen, outcome)
 
     # -- a share of the crash points, over shared prefixes ---------------------------------------
 
