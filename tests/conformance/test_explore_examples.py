@@ -48,7 +48,7 @@ def test_an_example_comes_to_its_verdict(row: dict[str, Any], tmp_path: Path) ->
     safe = row["kill_safe"] and row["power_safe"]
     question = ["--no-resume", "--check", check, "--power-loss"]
     if not safe:
-        question += ["--budget", "300"]  # what is wrong is found in few runs
+        question += ["--budget", "100"]  # what is wrong is found in few runs
     ran = Desk(tmp_path).run("explore", *question, "--", *command)
     told = ran.document
     assert (ran.status, told["kill_safe"], told["power_safe"], told["invalid"]) == (

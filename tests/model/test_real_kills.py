@@ -70,7 +70,7 @@ def lives(
     return seed(kind if drawn_by is None else drawn_by)(live) if chosen.derandomize else live
 
 
-IN_THE_GATE = 12
+IN_THE_GATE = 8
 """Examples of each kind; the campaign has as many as its profile says, among all of them."""
 
 

@@ -48,7 +48,7 @@ def test_no_more_is_asked_for_than_the_budget_allows() -> None:
 
 def test_a_state_that_no_plan_can_name_is_not_tried() -> None:
     made = recording(*(op.Write(1, "f", 512 * number, b"x") for number in range(99)))
-    power = PowerLoss(made, tree(f=b"a" * 50688), 300)
+    power = PowerLoss(made, tree(f=b"a" * 50688), 110)
     nothing = Observation(())
     every_other = tuple(Loss(number) for number in range(1, 99, 2))
     everything = Observation((), opaque=True)
