@@ -49,6 +49,11 @@ class PowerState:
     name: str
 
     @property
+    def after(self) -> int:
+        """How many calls had returned by then."""
+        return self.ordinal - self.in_flight
+
+    @property
     def point(self) -> CrashPoint:
         side = "before" if self.in_flight else "after"
         return CrashPoint(f"{self.name}:{side}", self.ordinal)

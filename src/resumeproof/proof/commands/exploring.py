@@ -177,12 +177,14 @@ class Explorer:
 
         def done(number: int, judged: Judged) -> None:
             for _ in states_of[number]:
-                self._progress.advance(
-                    [Finding(each.kind, 0, each.detail) for each in judged.violations]
-                )
+                self._tell(judged)
 
         numbers = range(first, len(explored.images.images))
         explored.judged += self.court.each(numbers, judge, done)
+
+    def _tell(self, judged: Judged) -> None:
+        """One more state is judged."""
+        self._progress.advance([Finding(each.kind, 0, each.detail) for each in judged.violations])
 
     def _search(self, explored: Explored) -> None:
         """Judge power cuts that are too many to be built, going by what the runs before saw."""
@@ -194,9 +196,8 @@ class Explorer:
         seen: dict[int, Observation] = {}
 
         def done(image: Image, watched: Watched) -> None:
-            self._progress.advance(
-                [Finding(each.kind, 0, each.detail) for each in watched[0].violations]
-            )
+            judged, _ = watched
+            self._tell(judged)
 
         while candidates := power.candidates():
             known = len(images.images)

@@ -149,11 +149,9 @@ def add_cut(images: Images, recording: Recording, power: PowerLoss, point: Crash
 
 
 def _cut(images: Images, state: PowerState, tree: Tree, output: Output) -> State:
-    after = state.ordinal - state.in_flight
-    return powerless(state, images.number(tree, output.by(after)))
+    return powerless(state, images.number(tree, output.by(state.after)))
 
 
 def powerless(state: PowerState, image: int) -> State:
     """The state of a power cut that leaves an image."""
-    after = state.ordinal - state.in_flight
-    return State(plan=str(CrashPlan((state.point,))), after=after, image=image, power=True)
+    return State(plan=str(CrashPlan((state.point,))), after=state.after, image=image, power=True)

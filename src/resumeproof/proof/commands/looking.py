@@ -112,7 +112,7 @@ class _Reduction:
             state=replace(
                 discovery.state,
                 plan=str(CrashPlan((smallest.point,))),
-                after=smallest.ordinal - smallest.in_flight,
+                after=smallest.after,
             ),
             image=image,
         )
@@ -120,7 +120,7 @@ class _Reduction:
 
     def _image(self, state: PowerState) -> Image:
         tree = self._power.tree(state)
-        printed = self._output.by(state.ordinal - state.in_flight)
+        printed = self._output.by(state.after)
         return Image(tree, printed, (tree.digest(), printed))
 
     def _judged(self, image: Image, site: Site) -> Judged:
