@@ -14,28 +14,19 @@ look around.
 from __future__ import annotations
 
 import os
-import pickle
 import signal
-import struct
 import threading
-from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from resumeproof.crash.adoption import permit_tracing
+from resumeproof.crash.framing import framed, write_whole
 from resumeproof.crash.kill import Kill, die, kill_life
 
 if TYPE_CHECKING:
     import ctypes
 
-_HEADER: Final = struct.Struct("!I")
 GO: Final = b"g"
-
-
-def framed(frame: tuple[object, ...]) -> bytes:
-    """One frame, as it goes through a pipe."""
-    body = pickle.dumps(frame)
-    return _HEADER.pack(len(body)) + body
 
 
 class LifeChannel:
@@ -48,10 +39,10 @@ class LifeChannel:
 
     def send(self, *frame: object) -> None:
         """Send one frame. Raises `OSError` where the subject has closed the pipe."""
-        view = memoryview(framed(frame))
+        # Pickled before: what is sent may have lines of its own that send something.
+        message = framed(frame)
         with self._lock:
-            while view:
-                view = view[os.write(self._up, view) :]
+            write_whole(self._up, message)
 
     def stand_at(self, name: str, occurrence: int, copy_status: int | None) -> None:
         """Tell of a boundary, and stand still until the host says go."""
@@ -73,27 +64,6 @@ class LifeChannel:
         """Say where, and die there."""
         self.send("dying", name, occurrence)
         die(kill)
-
-
-class Frames:
-    """Puts together again what a life sends; the host's end of the conversation."""
-
-    def __init__(self) -> None:
-        self._received = bytearray()
-
-    def add(self, piece: bytes) -> None:
-        self._received += piece
-
-    def whole(self) -> Iterator[tuple[Any, ...]]:
-        """Take the frames that have come in whole."""
-        while len(self._received) >= _HEADER.size:
-            (length,) = _HEADER.unpack_from(self._received)
-            end = _HEADER.size + length
-            if len(self._received) < end:
-                return
-            frame = pickle.loads(self._received[_HEADER.size : end])
-            del self._received[:end]
-            yield frame
 
 
 def send_copy_to_death(kill: Kill) -> int:

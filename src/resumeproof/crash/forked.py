@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from resumeproof.crash.capture import Capture
-from resumeproof.crash.channel import GO, Frames
+from resumeproof.crash.channel import GO
 from resumeproof.crash.forker import READ_BYTES, BodyOf, Death, Forker
+from resumeproof.crash.framing import Frames
 from resumeproof.crash.process import ChildExit
 from resumeproof.errors import WorkerDied
 

@@ -22,7 +22,7 @@ import signal
 import socket
 import struct
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +31,7 @@ from typing import Any, Final, NoReturn
 from resumeproof.crash.adoption import adopting_orphans, die_with_parent
 from resumeproof.crash.becoming import StandardStreams, live
 from resumeproof.crash.channel import LifeChannel
+from resumeproof.crash.framing import messages
 from resumeproof.crash.kill import group_has_members, kill_life, leave
 from resumeproof.crash.leftovers import end_leftovers
 
@@ -102,7 +103,7 @@ class Forker:
             if not piece:
                 raise EOFError
             self._heard += piece
-        for (number, status), left in _messages(self._heard, _DEATH):
+        for (number, status), left in messages(self._heard, _DEATH):
             self._deaths[number] = Death(status, pickle.loads(left) if left else {})
 
     def death_of(self, number: int) -> Death | None:
@@ -132,18 +133,6 @@ class Forker:
         if self._status is None:
             self._status = os.waitpid(self._pid, 0)[1]
         return self._status
-
-
-def _messages(received: bytearray, header: struct.Struct) -> Iterator[tuple[Sequence[int], bytes]]:
-    """Take the messages that have come in whole: what their headers say, and what follows these."""
-    while len(received) >= header.size:
-        *numbers, length = header.unpack_from(received)
-        end = header.size + length
-        if len(received) < end:
-            return
-        body = bytes(received[header.size : end])
-        del received[:end]
-        yield numbers, body
 
 
 # -- in the forker's own process -------------------------------------------------------------
@@ -198,7 +187,7 @@ class _Server:
         # They come with the first piece of an order, and the host says nothing else meanwhile.
         self._descriptors += descriptors
         self._heard += piece
-        for (number,), order in _messages(self._heard, _ORDER):
+        for (number,), order in messages(self._heard, _ORDER):
             if order:
                 descriptors, self._descriptors = self._descriptors, []
                 self._fork(number, order, descriptors)

@@ -8,10 +8,8 @@ worker.
 from __future__ import annotations
 
 import os
-import pickle
 import selectors
 import signal
-import struct
 import sys
 import traceback
 import warnings
@@ -21,12 +19,12 @@ from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from resumeproof.crash.adoption import adopting_orphans, die_with_parent, own_children
+from resumeproof.crash.framing import Frames, framed, write_whole
 from resumeproof.crash.interrupts import InterruptsHeld
 from resumeproof.crash.kill import kill_life, leave
 from resumeproof.crash.process import ChildExit
 from resumeproof.errors import ResumeproofError, WorkerDied
 
-_HEADER: Final = struct.Struct("!I")
 _READ_BYTES: Final = 1 << 16
 _GENERATIONS: Final = 1_000  # of processes that start each other
 
@@ -42,10 +40,7 @@ class Report:
         self.send("said", content)
 
     def send(self, kind: str, content: object) -> None:
-        body = pickle.dumps((kind, content))
-        view = memoryview(_HEADER.pack(len(body)) + body)
-        while view:
-            view = view[os.write(self.descriptor, view) :]
+        write_whole(self.descriptor, framed((kind, content)))
 
 
 Task = Callable[[Report], object]
@@ -102,7 +97,7 @@ class _Worker:
         self.done = False
         self._read_end = read_end
         self._pid = pid
-        self._frames = bytearray()
+        self._frames = Frames()
         self._exit: ChildExit | None = None
         self.descriptors = [read_end]
         os.set_blocking(read_end, False)
@@ -114,12 +109,12 @@ class _Worker:
         at_end = descriptor != self._read_end
         with suppress(BlockingIOError):
             while piece := os.read(self._read_end, _READ_BYTES):
-                self._frames += piece
+                self._frames.add(piece)
                 if not at_end:
                     break
             else:
                 at_end = True
-        for kind, content in _whole_frames(self._frames):
+        for kind, content in self._frames.whole():
             if kind == "error":
                 raise content
             if kind == "bug":
@@ -176,16 +171,6 @@ def _listen(selector: selectors.BaseSelector) -> Iterator[Message]:
                 for descriptor in worker.descriptors:
                     selector.unregister(descriptor)
                     os.close(descriptor)
-
-
-def _whole_frames(frames: bytearray) -> Iterator[tuple[str, Any]]:
-    while len(frames) >= _HEADER.size:
-        (length,) = _HEADER.unpack_from(frames)
-        if len(frames) < _HEADER.size + length:
-            return
-        frame = pickle.loads(frames[_HEADER.size : _HEADER.size + length])
-        del frames[: _HEADER.size + length]
-        yield frame
 
 
 def _fork_worker(task: Task, others: list[Any], held: InterruptsHeld) -> tuple[int, int]:

@@ -12,7 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from resumeproof.crash.channel import LifeChannel, framed
+from resumeproof.crash.channel import LifeChannel
+from resumeproof.crash.framing import framed
 from resumeproof.domain.contract import Lookup, ToolContract
 from resumeproof.proof.agent import AgentSubject
 from resumeproof.proof.context import Context
