@@ -37,6 +37,7 @@ class Likeness:
     def __init__(self, cut: Cut, ways: Ways) -> None:
         self.cut = cut
         self._ways = ways
+        self._has_too_many = sum(map(len, ways.losses)) > FATES_MAX
         self._modes: list[int] = []
         self.files: dict[int, list[int]] = {}
         self.names: dict[Name, list[int]] = {}
@@ -60,7 +61,7 @@ class Likeness:
         came to hang on them: up to the first that another way does not meet, it sees the same.
         """
         way = self._ways.way_of(losses)
-        if seen.opaque or sum(map(len, self._ways.losses)) > FATES_MAX:
+        if seen.opaque or self._has_too_many:
             return [((place, fate),) for place, fate in enumerate(way)]
         held = _Held(self, way)
         for place in self._modes:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Final
 
 from resumeproof.crash.plan import NAME_LIMIT, CrashPoint
@@ -100,15 +101,16 @@ class PowerLoss:
         domains = range(len(recording.domains)) if len(recording.domains) > 1 else ()
         self._domains: tuple[int | None, ...] = (*domains, None)
         counts = [Ways(cut.pending).count() for cut in self._cuts()]
-        dealt = list(zip(counts, shares(counts, budget), strict=True))
-        self._is_built = [share == count for count, share in dealt]
+        self._is_built = [
+            share == count for share, count in zip(shares(counts, budget), counts, strict=True)
+        ]
         self._searches = [
             Search(cut)
             for cut, built in zip(self._cuts(), self._is_built, strict=True)
             if not built
         ]
-        self._left = budget - sum(share for count, share in dealt if share == count)
-        self._unbuilt = sum(count for count, share in dealt if share == count)
+        self._unbuilt = sum(compress(counts, self._is_built))
+        self._left = budget - self._unbuilt
         self.ways = sum(counts)
 
     @property

@@ -29,7 +29,7 @@ def watch(
     images: Sequence[Image],
     trial: Trial,
     varied: Set[int],
-    done: Callable[[Image, Watched], None] = lambda image, watched: None,
+    done: Callable[[Image, Watched], None],
 ) -> list[Watched]:
     """Judge images side by side. `varied` are the files of which it matters what was seen.
 
